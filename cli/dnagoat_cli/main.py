@@ -1,0 +1,37 @@
+"""Which commands there are, and what a user's fault looks like: one sentence, exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from dnagoat.errors import DnagoatError
+
+
+class Sentences(TyperGroup):
+    """Turns the library's errors into one sentence; bugs keep their traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except DnagoatError as fault:
+            sys.stderr.write(f"error: {fault}\n")
+            raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    cls=Sentences,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Train nucleotide language models with GOAT, RoPE and other position schemes, and compare them fairly.",
+)
+
+
+@app.callback()
+def root() -> None:
+    pass

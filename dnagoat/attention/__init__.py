@@ -1,0 +1,1 @@
+"""Position schemes, kernels and normalisers: independent axes of one attention."""

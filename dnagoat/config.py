@@ -1,0 +1,149 @@
+"""What a run is: frozen configurations, checked at birth, written to `config.json` and read back unchanged."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from dnagoat.errors import OptionError
+
+PositionName = Literal["nope", "sinusoidal", "rope", "alibi", "goat", "goat+rope"]
+GoatPart = Literal["spectral", "sink", "recency"]
+
+# Periods with a meaning in DNA, in bases: codon, helix turn, an A-phase ladder up to chromatin and isochore scale
+# (171 alpha satellite, ~300 Alu).
+DNA_PERIODS = (3.0, 10.5, 60.0, 171.0, 300.0, 1_000.0, 5_000.0, 20_000.0)
+
+
+class Frozen(BaseModel):
+    """Immutable, refuses unknown fields; a wrong value is an `OptionError` of one sentence."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as fault:
+            raise OptionError(_sentence(fault)) from None
+
+    def but(self, **changes: Any) -> Self:
+        """The same configuration with some fields changed, and checked again."""
+        return type(self)(**{**{name: getattr(self, name) for name in type(self).model_fields}, **changes})
+
+
+def _sentence(fault: ValidationError) -> str:
+    first = fault.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{where} = {first['input']!r}: {message}" if where else message
+
+
+class GoatConfig(Frozen):
+    """The prior's parts (SINK, SPECTRAL, RECENCY are separate components) and how they start.
+
+    `periods` are in bases; without them the frequencies are the geometric ladder `ladder_base ** (-r / rank)`.
+    """
+
+    parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")
+    rank: int = Field(8, ge=1)
+    periods: tuple[float, ...] | None = DNA_PERIODS
+    ladder_base: float = Field(10_000.0, gt=1)
+    learn_periods: bool = False
+    init: Literal["uniform", "seeded"] = "seeded"
+    sink_width: int = Field(64, ge=1)
+    sink_frequencies: int = Field(8, ge=1)
+
+    @model_validator(mode="after")
+    def _agree(self) -> Self:
+        if not self.parts or len(set(self.parts)) != len(self.parts):
+            raise ValueError("parts must name at least one of spectral, sink, recency, each once")
+        if self.periods is not None:
+            if len(self.periods) != self.rank:
+                raise ValueError(f"{len(self.periods)} periods for rank {self.rank}; give one period a rank")
+            if min(self.periods) < 2:
+                raise ValueError("a period is at least 2 bases: a shorter one looks the same as a longer one")
+        return self
+
+
+class MomentumConfig(Frozen):
+    """The shear of queries and keys; `layers` None means every layer."""
+
+    strength: float = Field(ge=0)
+    ramp_steps: int = Field(0, ge=0)
+    layers: tuple[int, ...] | None = None
+
+
+class PositionConfig(Frozen):
+    """One position scheme by its name, with the settings that belong to it."""
+
+    name: PositionName = "goat"
+    rope_base: float = Field(10_000.0, gt=1)
+    goat: GoatConfig = GoatConfig()
+    momentum: MomentumConfig | None = None
+
+
+class ModelConfig(Frozen):
+    """A pre-norm transformer over nucleotides.
+
+    `classes` is 4 (A, C, G, T), or 5 where the authors' protocol scores N too.
+    """
+
+    width: int = Field(128, ge=1)
+    heads: int = Field(2, ge=1)
+    layers: int = Field(4, ge=1)
+    mlp_width: int = Field(512, ge=1)
+    context: int = Field(1024, ge=1, description="training length in bases; schemes may run past it")
+    classes: Literal[4, 5] = 4
+    position: PositionConfig = PositionConfig()
+    normaliser: Literal["softmax", "sparsemax", "entmax15", "entmax"] = "softmax"
+    kernel: Literal["auto", "sdpa", "flash", "dense"] = "auto"
+
+    @property
+    def head_width(self) -> int:
+        return self.width // self.heads
+
+    @model_validator(mode="after")
+    def _divides(self) -> Self:
+        if self.width % self.heads:
+            raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
+        if self.head_width % 2:
+            raise ValueError(f"head width {self.head_width} is odd; rotations need pairs")
+        return self
+
+
+class TrainConfig(Frozen):
+    """How the weights are found; everything that a resumed run must agree on."""
+
+    steps: int = Field(1000, ge=1)
+    batch_size: int = Field(8, ge=1, description="windows in the effective batch of all processes")
+    micro_batch: int | None = Field(None, ge=1, description="windows at once on one device; None = all")
+    lr: float = Field(3e-4, gt=0)
+    warmup: int = Field(100, ge=0)
+    schedule: Literal["linear", "cosine"] = "cosine"
+    weight_decay: float = Field(0.1, ge=0)
+    betas: tuple[float, float] = (0.9, 0.95)
+    clip: float = Field(1.0, gt=0)
+    seed: int = Field(0, ge=0)
+    precision: Literal["fp32", "tf32", "bf16", "fp16"] = "fp32"
+    reverse_complement: bool = True
+    jitter: int = Field(0, ge=0, description="largest random shift of a training window, in bases")
+    score_n: bool = False
+    prior_lr_scale: float = Field(1.0, gt=0, description="learning rate of position parameters over that of weights")
+    eval_every: int = Field(100, ge=1)
+    eval_windows: int = Field(256, ge=1, description="validation windows scored during training")
+    checkpoint_every: int = Field(100, ge=1)
+    keep: int = Field(2, ge=1)
+    recipe: Literal["none", "goat"] = "none"
+
+
+class RunConfig(Frozen):
+    """A run: a model, a way of training it, and the dataset by its folder and content hash."""
+
+    format: Literal[1] = 1
+    preset: str = "small"
+    model: ModelConfig = ModelConfig()
+    train: TrainConfig = TrainConfig()
+    dataset: str
+    dataset_hash: str
+    tool_version: str

@@ -1,0 +1,40 @@
+"""Which faults are the user's to mend: each carries one sentence with what, where and the cure.
+
+The command line prints such a sentence and exits with code 2. Everything else is a bug and keeps its traceback.
+"""
+
+
+class DnagoatError(Exception):
+    """A fault in what the user gave; `str(error)` is one sentence for a person."""
+
+
+class SourceError(DnagoatError):
+    """A sequence file, an assembly or a download cannot be used."""
+
+
+class DatasetError(DnagoatError):
+    """A prepared dataset is missing, damaged, or cannot be made."""
+
+
+class WindowError(DatasetError):
+    """A tiling or a split leaves nothing to work with."""
+
+
+class RunError(DnagoatError):
+    """A run folder is missing, damaged, taken, or of another kind."""
+
+
+class PromptError(DnagoatError):
+    """A prompt is not DNA or does not fit."""
+
+
+class OptionError(DnagoatError):
+    """An option is out of its range, or does not go with another."""
+
+
+class TrainingError(DnagoatError):
+    """Training cannot go on (non-finite loss, out of memory, disk full)."""
+
+
+class MissingError(DnagoatError):
+    """An optional package or device that was asked for is not here."""

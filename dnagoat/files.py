@@ -1,0 +1,48 @@
+"""How a file comes to be: written whole under a temporary name, then renamed, so that nobody sees half of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def written_whole(path: Path) -> Iterator[Path]:
+    """Yields a temporary path beside `path`; on success it is synced and takes the name, on failure it is removed."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        yield aside
+        with aside.open("rb") as handle:
+            os.fsync(handle.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    with written_whole(path) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """JSON without NaN: what is unknown is null, never a number."""
+    write_text(path, json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def hash_file(path: Path) -> str:
+    """sha256 of a file's bytes, in hexadecimal."""
+    digest = sha256()
+    with path.open("rb") as handle:
+        while block := handle.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,1 @@
+"""Memory and speed, a fresh process a measurement."""
