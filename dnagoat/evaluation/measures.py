@@ -1,0 +1,153 @@
+"""Which measures a run can be given, and where each result is kept: RUN/evaluation/NAME.json, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import dnagoat
+from dnagoat.config import Frozen
+from dnagoat.errors import OptionError, RunError
+from dnagoat.evaluation.trajectory import TrajectoryOptions
+from dnagoat.files import hash_file, read_json, write_json
+from dnagoat.runs import Run, Which
+
+Result = dict[str, Any]
+Progress = Callable[[str, int, int], None]  # (what is being done, units done, units in all)
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """The progress that nobody watches."""
+
+
+class MeasureOptions(Frozen):
+    """What a measure may be asked; each measure reads the fields that concern it."""
+
+    split: Literal["train", "val", "test"] = "test"
+    which: Which = "best"
+    seed: int = 0
+    device: str = "cpu"
+    batch_size: int = 64
+    dataset: Path | None = None
+    trajectory: TrajectoryOptions = TrajectoryOptions()
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One entry of the table: `compute` names a function (Run, MeasureOptions, Progress) -> Result as `module:function`.
+
+    It is imported when it is needed. With `per_split` the file's name ends in the split. `settings` names the fields
+    of the options that change its result.
+    """
+
+    name: str
+    question: str
+    unit: str
+    compute: str
+    settings: tuple[str, ...] = ()
+    per_split: bool = False
+
+    def path(self, run: Run, options: MeasureOptions) -> Path:
+        stem = f"{self.name}-{options.split}" if self.per_split else self.name
+        return run.path / "evaluation" / f"{stem}.json"
+
+    def __call__(self, run: Run, options: MeasureOptions, progress: Progress) -> Result:
+        module, function = self.compute.split(":")
+        result: Result = getattr(import_module(module), function)(run, options, progress)
+        return result
+
+
+MEASURES = {
+    measure.name: measure
+    for measure in (
+        Measure(
+            "generation",
+            "Does generated DNA look like the true continuation? GC% trajectory against three nulls, k-mers and more",
+            unit="Pearson r",
+            compute="dnagoat.evaluation.generated:measure",
+            settings=("split", "seed", "trajectory"),
+        ),
+    )
+}
+
+
+def chosen(name: str) -> Measure:
+    """The measure of that name; an `OptionError` lists those there are."""
+    if name not in MEASURES:
+        raise OptionError(f"--what {name}: there is no such measure; choose from {', '.join(MEASURES)}")
+    return MEASURES[name]
+
+
+def stored(run: Run, name: str, options: MeasureOptions) -> Result | None:
+    """The result in the run folder, or None where there is none or the checkpoint has changed since."""
+    path = chosen(name).path(run, options)
+    if not path.exists():
+        return None
+    try:
+        result: Result = read_json(path)
+        current = result["checkpoint"] == _checkpoint(run, options.which)
+    except (ValueError, KeyError, TypeError):
+        raise RunError(f"{path} is damaged; remove it, and it will be computed again") from None
+    return result if current else None
+
+
+def ensure(
+    run: Run,
+    name: str,
+    options: MeasureOptions | None = None,
+    *,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Result:
+    """The stored result of a measure, computed and stored first where it is missing.
+
+    A result with other settings than those asked for stays as it is (`OptionError`), unless `force`; one of an earlier
+    checkpoint of the same run is out of date and is computed again.
+    """
+    options = options or MeasureOptions()
+    measure = chosen(name)
+    settings = options.model_dump(mode="json", include=set(measure.settings))
+    kept = None if force else stored(run, name, options)
+    if kept is not None:
+        if kept["settings"] != settings:
+            raise OptionError(
+                f"{measure.path(run, options)} holds this measure with other settings "
+                f"({_differences(kept['settings'], settings)}); give --force to replace it"
+            )
+        return kept
+    result = _signed(run, measure, options, settings) | measure(run, options, progress)
+    write_json(measure.path(run, options), result)
+    return result
+
+
+def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Result) -> Result:
+    """What every result says about itself, so that no number travels alone."""
+    return {
+        "format": 1,
+        "measure": measure.name,
+        "unit": measure.unit,
+        "split": options.split,
+        "seed": options.seed,
+        "checkpoint": _checkpoint(run, options.which),
+        "dataset_hash": run.config.dataset_hash,
+        "tool_version": dnagoat.__version__,
+        "command": f"dnagoat evaluate {run.path} --what {measure.name} --split {options.split} --seed {options.seed}",
+        "settings": settings,
+    }
+
+
+def _checkpoint(run: Run, which: Which) -> Result:
+    folder = run.checkpoint(which)
+    return {
+        "which": which,
+        "step": int(folder.name.removeprefix("step-")),
+        "sha256": hash_file(folder / "model.safetensors"),
+    }
+
+
+def _differences(kept: Result, asked: Result) -> str:
+    names = [name for name in asked if kept.get(name) != asked[name]]
+    return ", ".join(names) or "an older format"
