@@ -1,0 +1,185 @@
+"""Which base comes next: temperature, top-k, top-p, banned motifs and a GC target, one random stream a sequence.
+
+A stream is a counter-based generator (Philox, Salmon et al. 2011) keyed by seed, prompt and sample number, so that a
+sequence's bases depend on nothing else: not on the batch, nor its order, nor the neighbours.
+"""
+
+# B sequences, M bases of a motif
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+from Bio.Data.IUPACData import ambiguous_dna_values
+from pydantic import Field, field_validator
+
+from dnagoat.config import Frozen
+from dnagoat.errors import OptionError
+
+Codes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+
+BLOCK = 256  # draws taken from each stream at a time
+
+
+class SamplingOptions(Frozen):
+    """How a base is drawn; applied in this order: banned motifs, GC target, temperature, top-k, top-p."""
+
+    temperature: float = Field(1.0, ge=0, allow_inf_nan=False, description="0 takes the likeliest base")
+    top_k: int | None = Field(None, ge=1, le=4)
+    top_p: float | None = Field(None, gt=0, le=1)
+    ban_motifs: tuple[str, ...] = Field((), description="motifs never written, IUPAC letters allowed")
+    gc_target: float | None = Field(None, gt=0, lt=1)
+    seed: int = Field(0, ge=0, lt=2**64)
+
+    @field_validator("ban_motifs")
+    @classmethod
+    def _motifs_are_dna(cls, motifs: tuple[str, ...]) -> tuple[str, ...]:
+        for motif in motifs:
+            if set(motif.upper()) - set(ambiguous_dna_values):
+                raise ValueError(f"the motif {motif!r} is not DNA; use A, C, G, T and IUPAC codes")
+            if not motif.upper().rstrip("NX"):
+                raise ValueError(f"the motif {motif!r} forbids every sequence")
+        # Whatever may follow, the last letter before the Ns is where the motif has to be stopped.
+        return tuple(motif.upper().rstrip("NX") for motif in motifs)
+
+
+class Streams:
+    """One stream of uniform numbers in [0, 1) for each sequence, `next` being one number from each."""
+
+    def __init__(self, seed: int, prompts: Sequence[Codes], samples: Sequence[int]) -> None:
+        self._generators = [
+            np.random.Philox(key=stream_key(seed, prompt, sample))
+            for prompt, sample in zip(prompts, samples, strict=True)
+        ]
+        self._block = np.empty((len(self._generators), BLOCK))
+        self._drawn = np.full(len(self._generators), BLOCK)
+
+    def next(self, rows: npt.NDArray[np.intp]) -> Floats:
+        """The next number of each of these sequences' streams, (len(rows),)."""
+        for row in rows[self._drawn[rows] == BLOCK]:
+            raw = self._generators[row].random_raw(BLOCK)
+            self._block[row] = (raw >> np.uint64(11)) * 2.0**-53
+            self._drawn[row] = 0
+        drawn: Floats = self._block[rows, self._drawn[rows]]
+        self._drawn[rows] += 1
+        return drawn
+
+
+def stream_key(seed: int, prompt: Codes, sample: int) -> int:
+    """128 bits that name the stream of one sample of one prompt."""
+    label = seed.to_bytes(8, "little") + sample.to_bytes(8, "little") + prompt.astype(np.uint8).tobytes()
+    return int.from_bytes(blake2b(label, digest_size=16).digest(), "little")
+
+
+class Sampler:
+    """Draws the next base of each of B sequences and keeps what the draw depends on."""
+
+    def __init__(self, options: SamplingOptions, prompts: Sequence[Codes], samples: Sequence[int]) -> None:
+        self.options = options
+        self.streams = Streams(options.seed, prompts, samples)
+        self.bans = [Ban(motif, prompts) for motif in options.ban_motifs]
+        self.tilt = GcTilt(options.gc_target, len(prompts)) if options.gc_target is not None else None
+
+    def draw(self, log_p: Floats, rows: npt.NDArray[np.intp]) -> Codes:
+        """Bases (R,) drawn for the sequences `rows` from the model's log-probabilities (R, 4)."""
+        logits = log_p
+        for ban in self.bans:
+            logits = np.where(ban.forbidden(rows), -np.inf, logits)
+        if self.bans and (dead := np.isneginf(logits).all(axis=1)).any():
+            raise OptionError(f"the banned motifs leave no base to write for {dead.sum()} sequences; ban fewer")
+        if self.tilt is not None:
+            logits = self.tilt.tilted(logits, log_p, rows)
+        bases = draw(probabilities(logits, self.options), self.streams.next(rows))
+        for ban in self.bans:
+            ban.wrote(bases, rows)
+        return bases
+
+
+def probabilities(logits: Floats, options: SamplingOptions) -> Floats:
+    """The distribution (B, 4) that is drawn from; at temperature 0 a tie goes to the first in the order A, C, G, T."""
+    p: Floats
+    if options.temperature == 0:
+        p = np.eye(4)[logits.argmax(axis=1)]
+        return p
+    p = np.exp((logits - logits.max(axis=1, keepdims=True)) / options.temperature)
+    p /= p.sum(axis=1, keepdims=True)
+    if options.top_k is not None or options.top_p is not None:
+        p *= _kept(p, options.top_k or 4, options.top_p or 1.0)
+        p /= p.sum(axis=1, keepdims=True)
+    return p
+
+
+def _kept(p: Floats, top_k: int, top_p: float) -> npt.NDArray[np.bool_]:
+    """Which bases stay: the k likeliest, and of those the fewest that together reach top_p (at least one)."""
+    order = np.argsort(-p, axis=1, kind="stable")
+    ranked = np.take_along_axis(p, order, axis=1)
+    before = np.cumsum(ranked, axis=1) - ranked
+    keep = before < top_p
+    keep[:, top_k:] = False
+    kept = np.empty_like(keep)
+    np.put_along_axis(kept, order, keep, axis=1)
+    return kept
+
+
+def draw(p: Floats, uniform: Floats) -> Codes:
+    """Inverse of the cumulative distribution at `uniform` (B,): never a base of probability 0."""
+    edges = np.cumsum(p, axis=1)
+    # Scaled by the rounded total, so that u < 1 always lies below the last edge.
+    chosen: Codes = (uniform[:, None] * edges[:, -1:] >= edges).sum(axis=1, dtype=np.uint8)
+    return chosen
+
+
+class Ban:
+    """Forbids the base that would complete a motif; motifs that straddle the prompt's end count too."""
+
+    def __init__(self, motif: str, prompts: Sequence[Codes]) -> None:
+        self.allowed = np.array([[base in ambiguous_dna_values[letter] for base in "ACGT"] for letter in motif])
+        before = len(motif) - 1
+        self.recent = np.full((len(prompts), before), 4, np.uint8)  # N, which completes nothing
+        for row, prompt in enumerate(prompts):
+            tail = prompt[len(prompt) - min(before, len(prompt)) :]
+            self.recent[row, before - len(tail) :] = tail
+        self._matches = np.concatenate([self.allowed, np.zeros((len(motif), 1), bool)], axis=1)
+
+    def forbidden(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """(R, 4): true where writing the base would complete the motif."""
+        recent = self.recent[rows]
+        almost = self._matches[np.arange(recent.shape[1]), recent].all(axis=1, keepdims=True)
+        forbidden: npt.NDArray[np.bool_] = almost & self.allowed[-1]
+        return forbidden
+
+    def wrote(self, bases: Codes, rows: npt.NDArray[np.intp]) -> None:
+        if self.recent.shape[1]:
+            self.recent[rows] = np.concatenate([self.recent[rows, 1:], bases[:, None]], axis=1)
+
+
+class GcTilt:
+    """Adds a tilt to the logits of G and C that steers a sequence's GC content to a target.
+
+    The tilt is logit(target) - logit(g), with g the mean probability that the model itself has given to G or C along
+    this sequence so far: a function of the sequence's own past alone.
+    """
+
+    def __init__(self, target: float, count: int) -> None:
+        self.target = np.log(target) - np.log1p(-target)
+        self.gc = np.zeros(count)
+        self.steps = np.zeros(count)
+        self.total = np.zeros(count)
+
+    def tilted(self, logits: Floats, log_p: Floats, rows: npt.NDArray[np.intp]) -> Floats:
+        self.gc[rows] += np.exp(log_p[:, 1:3]).sum(axis=1)
+        self.steps[rows] += 1
+        own = np.clip(self.gc[rows] / self.steps[rows], 1e-6, 1 - 1e-6)
+        tilt = self.target - (np.log(own) - np.log1p(-own))
+        self.total[rows] += tilt
+        tilted: Floats = logits + tilt[:, None] * np.array([0.0, 1.0, 1.0, 0.0])
+        return tilted
+
+    def mean(self) -> Floats:
+        """The mean tilt of each sequence in nats, 0 before the first base."""
+        mean: Floats = self.total / np.maximum(self.steps, 1)
+        return mean
