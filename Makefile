@@ -1,0 +1,35 @@
+# `make demo` shows the whole job on real DNA, `make test` checks everything; both install what they need into .venv.
+# Set-up is done again only when pyproject.toml or constraints.txt has changed.
+
+PYTHON ?= python3
+VENV := .venv
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
+
+.PHONY: demo test test-gpu check
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.ready
+	$(VENV)/bin/dnagoat demo
+
+test: check
+	$(VENV)/bin/pytest
+
+# What needs no data and no time: style and types.
+check: $(VENV)/.ready-dev
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+# The tests that need a CUDA device; elsewhere each is skipped and says why.
+test-gpu: $(VENV)/.ready-dev
+	$(VENV)/bin/pytest -m gpu
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.ready: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) install --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.ready-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) install --constraint constraints.txt --editable ".[dev]"
+	touch $@ $(VENV)/.ready

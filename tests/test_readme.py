@@ -1,0 +1,57 @@
+"""Whether what README.md tells people to type exists: every `dnagoat` line in its shell blocks is parsed by the CLI."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from dnagoat_cli import app
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def shell_lines() -> list[str]:
+    """The command lines of README's ```sh blocks, continued lines joined, comments left out."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", " ").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def dnagoat_arguments(line: str) -> list[str] | None:
+    """What follows the program's (or the image's) name in a line that runs it, as the shell would split it."""
+    words = shlex.split(line, comments=True)
+    if words[0] == "docker" and words[1] == "run":
+        return words[words.index("dnagoat") + 1 :]
+    return words[1:] if words[0] == "dnagoat" else None
+
+
+RUNS = [(line, arguments) for line in shell_lines() if (arguments := dnagoat_arguments(line)) is not None]
+
+
+@pytest.mark.parametrize("arguments", [arguments for _, arguments in RUNS], ids=[line for line, _ in RUNS])
+def test_command_exists_with_these_options(arguments: list[str]) -> None:
+    root = typer.main.get_command(app)
+    try:
+        context = root.make_context("dnagoat", list(arguments))
+        name, command, rest = root.resolve_command(context, arguments)
+        # Parsed, not run: an option or a value that the command does not know is a UsageError.
+        command.make_context(name, list(rest), parent=context)
+    except typer.Exit as end:  # --help prints and ends
+        assert end.exit_code == 0
+
+
+def test_the_two_commands_of_the_first_screen() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), flags=re.MULTILINE))
+    wanted = {line.split()[1] for line in shell_lines() if line.startswith("make ")}
+    assert {"demo", "test"} <= wanted <= targets
+
+
+def test_pictures_and_links_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", README)
+    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    assert not missing
