@@ -1,0 +1,54 @@
+"""What decoding keeps between calls: keys (position lanes folded in) and values of every layer, allocated once."""
+
+# L layers, B batch, H heads, S capacity, D head width
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from dnagoat.attention.positions import At, Pair
+from dnagoat.config import ModelConfig
+from dnagoat.errors import OptionError
+
+
+class Cache:
+    """Room for `capacity` symbols of `batch` sequences; `length` of them are filled."""
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        batch: int,
+        capacity: int,
+        device: torch.device | str = "cpu",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        shape = (config.layers, batch, config.heads, capacity, config.head_width)
+        self.k = torch.empty(shape, device=device, dtype=dtype)
+        self.v = torch.empty(shape, device=device, dtype=dtype)
+        self.before: list[Pair | None] = [None] * config.layers  # momentum's last unsheared query and key
+        self.capacity, self.length = capacity, 0
+
+    def at(self, count: int) -> At:
+        """Positions of the next `count` symbols."""
+        if self.length + count > self.capacity:
+            raise OptionError(f"{self.length + count:,} symbols do not fit in a cache of {self.capacity:,}")
+        return At(torch.arange(self.length, self.length + count, device=self.k.device))
+
+    def mask(self, count: int) -> Tensor | None:
+        """(1, 1, T, S), True where a new symbol may see; None where one causal pass or no mask does."""
+        if self.length == 0 or count == 1:
+            return None
+        end = self.length + count
+        return torch.ones(count, end, dtype=torch.bool, device=self.k.device).tril(self.length)[None, None]
+
+    def extend(self, layer: int, k: Tensor, v: Tensor) -> Pair:
+        """Writes the new rows (B, H, T, D) and returns all rows so far (B, H, S, D), as views."""
+        end = self.length + k.shape[-2]
+        self.k[layer, :, :, self.length : end] = k
+        self.v[layer, :, :, self.length : end] = v
+        return self.k[layer, :, :, :end], self.v[layer, :, :, :end]
+
+    def advance(self, count: int) -> None:
+        """Called once a forward, after the last layer."""
+        self.length += count

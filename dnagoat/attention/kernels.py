@@ -1,0 +1,104 @@
+"""Which routine computes attention: PyTorch's fused one, the flash-attn package, or an explicit product.
+
+A kernel takes q (B, H, T, D), k and v (B, H, S, D), the scale of the scores, and which keys a query may see: under
+`causal` T = S and key j is visible to query i when j <= i; `mask` (B or 1, 1, T, S) is True where visible.
+"""
+
+# B batch, H heads, T queries, S keys, D head width
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import torch
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+
+from dnagoat.errors import MissingError, OptionError
+
+Kernel = Callable[[Tensor, Tensor, Tensor, float, bool, Tensor | None], Tensor]
+
+DENSE_LIMIT = 8_192
+
+
+def sdpa(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
+    """PyTorch's scaled_dot_product_attention, unmodified; it picks flash, efficient, cuDNN or math by itself."""
+    return scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, scale=scale)
+
+
+def flash(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
+    """The flash-attn package; what it cannot take (a mask, float32) goes to `sdpa`."""
+    if mask is not None or q.dtype not in (torch.float16, torch.bfloat16):
+        return sdpa(q, k, v, scale, causal, mask)
+    from flash_attn import flash_attn_func
+
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    return flash_attn_func(q, k, v, softmax_scale=scale, causal=causal).transpose(1, 2)  # type: ignore[no-any-return]
+
+
+def dense(normalise: Callable[[Tensor], Tensor]) -> Kernel:
+    """Explicit scores and weights, quadratic in memory, in at least float32; any normaliser."""
+
+    def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
+        if k.shape[-2] > DENSE_LIMIT:
+            raise OptionError(
+                f"{k.shape[-2]:,} keys are more than the {DENSE_LIMIT:,} that a dense kernel takes; "
+                "use softmax with kernel sdpa, or shorter windows"
+            )
+        precise = torch.promote_types(q.dtype, torch.float32)
+        scores = q.to(precise) @ k.to(precise).transpose(-1, -2) * scale
+        if causal:
+            mask = torch.ones(scores.shape[-2:], dtype=torch.bool, device=q.device).tril()
+        if mask is not None:
+            scores = scores.masked_fill(~mask, torch.finfo(precise).min / 4)
+        return (normalise(scores) @ v.to(precise)).to(v.dtype)
+
+    return kernel
+
+
+@cache
+def flash_fault() -> str | None:
+    """Why the flash-attn package cannot be used here, or None: the function itself is tried, once."""
+    if not torch.cuda.is_available():
+        return "there is no CUDA device"
+    try:
+        from flash_attn import flash_attn_func
+
+        x = torch.randn(1, 8, 1, 64, device="cuda", dtype=torch.bfloat16)
+        flash_attn_func(x, x, x, causal=True)
+    except Exception as fault:
+        return f"{type(fault).__name__}: {str(fault).splitlines()[0] if str(fault) else 'no message'}"
+    return None
+
+
+def kernel_for(name: str, normaliser: str, normalise: Callable[[Tensor], Tensor]) -> Kernel:
+    """The kernel that a configuration's name means; a sparse normaliser needs the dense one."""
+    if normaliser != "softmax" or name == "dense":
+        return dense(normalise)
+    if name == "flash" and (fault := flash_fault()):
+        raise MissingError(f"kernel flash cannot be used here ({fault}); use --kernel auto or sdpa")
+    return flash if name == "flash" or (name == "auto" and flash_fault() is None) else sdpa
+
+
+# What the profiler calls each routine, most telling first.
+_SIGNS = (
+    ("FlashAttnFunc", "flash-attn"),
+    ("flash_attn::", "flash-attn"),
+    ("_scaled_dot_product_flash_attention", "sdpa flash"),
+    ("_scaled_dot_product_efficient_attention", "sdpa efficient"),
+    ("_scaled_dot_product_cudnn_attention", "sdpa cudnn"),
+    ("_scaled_dot_product_attention_math", "sdpa math"),
+    ("_scaled_dot_product_fused_attention_overrideable", "sdpa overrideable"),
+)
+
+
+def ran(work: Callable[[], object]) -> list[str]:
+    """Runs `work` once under the profiler and says which attention routines it really used; "dense" where none."""
+    from torch.profiler import ProfilerActivity, profile
+
+    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])
+    with profile(activities=activities) as profiler, torch.no_grad():
+        work()
+    names = [event.key for event in profiler.key_averages()]
+    return [label for sign, label in _SIGNS if any(sign in name for name in names)] or ["dense"]

@@ -1,0 +1,52 @@
+"""One attention layer: project, place in the sequence, attend, project back. Scheme and kernel are components."""
+
+# B batch, T symbols, H heads, D head width, C content width
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from dnagoat.attention.assemble import assemble
+from dnagoat.attention.cache import Cache
+from dnagoat.attention.kernels import kernel_for
+from dnagoat.attention.normalisers import NORMALISERS
+from dnagoat.attention.positions import At
+from dnagoat.attention.schemes import scheme_for
+from dnagoat.config import ModelConfig
+
+
+class Attention(nn.Module):
+    """Causal self-attention; lanes of the head that positions take are not projected at all."""
+
+    def __init__(self, config: ModelConfig, layer: int) -> None:
+        super().__init__()
+        self.layer, self.heads, self.head_width = layer, config.heads, config.head_width
+        self.scheme = scheme_for(config, layer)
+        self.normaliser = NORMALISERS[config.normaliser](config.heads)
+        self.kernel = kernel_for(config.kernel, config.normaliser, self.normaliser)
+        self.query = nn.Linear(config.width, config.heads * self.scheme.content, bias=False)
+        self.key = nn.Linear(config.width, config.heads * self.scheme.content, bias=False)
+        self.value = nn.Linear(config.width, config.width, bias=False)
+        self.out = nn.Linear(config.width, config.width, bias=False)
+
+    def forward(self, x: Tensor, at: At, cache: Cache | None = None) -> Tensor:
+        """(B, T, width) -> (B, T, width)."""
+        q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
+        q, k, last = self.scheme.rotate(q, k, at, None if cache is None else cache.before[self.layer])
+        with torch.autocast(x.device.type, enabled=False):  # a prior is small, and exact only in float32
+            lanes = self.scheme.lanes_at(at)
+        if lanes is not None:
+            q, k = assemble(q, lanes[0]), assemble(k, lanes[1])
+        causal, mask = x.shape[1] > 1, None
+        if cache is not None:
+            k, v = cache.extend(self.layer, k, v)
+            cache.before[self.layer] = last
+            mask = cache.mask(x.shape[1])
+            causal = causal and mask is None
+        y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)
+        return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+
+    def _heads(self, x: Tensor) -> Tensor:
+        """(B, T, H * C) -> (B, H, T, C)."""
+        return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)

@@ -1,0 +1,35 @@
+"""Numbers that survive bfloat16: integers in exact pieces, smooth values in a high and a residual lane.
+
+bfloat16 has 8 significant bits and float16 ends at 65,504. A position is 512 a + b with -256 <= b < 256: each piece is
+an integer of at most 8 bits, exact in bfloat16, float16 and TF32, up to position 131,327 (a <= 256).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from dnagoat.errors import OptionError
+
+STEP = 512
+REACH = 256 * STEP + STEP // 2
+
+
+def check_reach(last: int) -> None:
+    """Refuses positions whose pieces would no longer be exact."""
+    if last >= REACH:
+        raise OptionError(
+            f"position {last:,} is past {REACH - 1:,}, the last one that recency holds exactly; use fewer bases"
+        )
+
+
+def integer_pieces(positions: Tensor, dtype: torch.dtype) -> Tensor:
+    """(..., T) integer positions -> (..., T, 2): how many times 512, and the signed rest."""
+    high = (positions + STEP // 2) // STEP
+    return torch.stack([high, positions - high * STEP], dim=-1).to(dtype)
+
+
+def high_and_residual(x: Tensor) -> tuple[Tensor, Tensor]:
+    """x = high + residual, high exact in bfloat16; the gradient flows through the residual alone, unrounded."""
+    high = x.detach().bfloat16().to(x.dtype)
+    return high, x - high

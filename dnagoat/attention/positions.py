@@ -1,0 +1,87 @@
+"""How attention learns where a base is: the interface of position schemes, and NoPE, which is its empty case.
+
+A scheme may act in three places, and only where it must: on the embeddings (sinusoidal), by turning queries and keys
+(RoPE), and through lanes of the head whose product is a log-prior (ALiBi, GOAT).
+"""
+
+# B batch, T queries, S keys, H heads, D head width, C content width of a head (D - P), P lanes
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from dnagoat.config import ModelConfig
+
+Pair = tuple[Tensor, Tensor]
+Made = TypeVar("Made", Tensor, Pair)
+
+
+class At:
+    """Absolute positions of queries and keys, (T,) or (B, T); what layers share about them is made once a forward."""
+
+    def __init__(self, queries: Tensor, keys: Tensor | None = None) -> None:
+        self.queries = queries
+        self.keys = queries if keys is None else keys
+        self._made: dict[tuple[str, int], Tensor | Pair] = {}
+
+    def once(self, name: str, positions: Tensor, make: Callable[[Tensor], Made]) -> Made:
+        """`make(positions)`, computed by the first layer that asks for `name` and kept for the others."""
+        key = (name, id(positions))
+        if key not in self._made:
+            self._made[key] = make(positions)
+        return self._made[key]  # type: ignore[return-value]
+
+
+class PositionScheme(nn.Module):
+    """Attention without any position: the base class is NoPE (arXiv 2305.19466); a scheme overrides what it changes.
+
+    `lanes` head dimensions go to positions and `content` are left; the kernel's scale is 1 / sqrt(content).
+    """
+
+    lanes: int = 0
+
+    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
+        super().__init__()
+        self.heads, self.layer = config.heads, layer
+        self.head_width = config.head_width
+
+    @property
+    def content(self) -> int:
+        return self.head_width - self.lanes
+
+    @property
+    def root(self) -> float:
+        """sqrt(content), the factor that query lanes carry because the kernel divides by it."""
+        return math.sqrt(self.content)
+
+    def embed(self, x: Tensor, at: At) -> Tensor:
+        """(B, T, width) -> the same, before the first block."""
+        return x
+
+    def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
+        """Content q (B, H, T, C), k (B, H, S, C) -> the same, and what the next call wants to have as `before`."""
+        return q, k, None
+
+    def lanes_at(self, at: At) -> Pair | None:
+        """Query lanes (H, T, P) and key lanes (H, S, P), or with a leading B: product / `root` = log-prior."""
+        return None
+
+    def log_prior(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """(H, T, S) float64: the log-prior up to a constant a row, from the very lanes that attention uses."""
+        with torch.no_grad():
+            lanes = self.lanes_at(At(queries, keys))
+            if lanes is None:
+                return torch.zeros(self.heads, len(queries), len(keys), dtype=torch.float64, device=queries.device)
+            query, key = (side.double() for side in lanes)
+            return query @ key.transpose(-1, -2) / self.root
+
+    def constrain(self) -> None:
+        """Puts parameters back where they are allowed to be; called after each optimizer step."""
+
+    def set_step(self, step: int) -> None:
+        """Tells the scheme how many optimizer steps have been taken."""

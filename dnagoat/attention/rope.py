@@ -1,0 +1,65 @@
+"""Rotary positions (RoPE, arXiv 2104.09864): pairs of content dimensions turn with the absolute position.
+
+Dimension c is paired with c + C/2, as in GPT-NeoX and Llama.
+"""
+
+# B batch, H heads, T positions, C content width
+
+from __future__ import annotations
+
+from torch import Tensor
+from torch.autograd import Function
+
+from dnagoat.attention.positions import At, Pair, PositionScheme
+from dnagoat.attention.waves import ladder, waves
+from dnagoat.config import ModelConfig
+
+
+def turn(x: Tensor, cosine: Tensor, sine: Tensor) -> None:
+    """Turns x (B, H, T, C) in place; cosine and sine are (B or 1, 1, T, C/2)."""
+    left, right = x.chunk(2, dim=-1)
+    kept = left * sine
+    left.mul_(cosine).addcmul_(right, sine, value=-1)
+    right.mul_(cosine).add_(kept)
+
+
+class Turn(Function):
+    """The rotation in place; backward turns the gradient the other way and needs only the shared cosines and sines."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
+        ctx.mark_dirty(x)
+        ctx.save_for_backward(cosine, sine)
+        turn(x, cosine, sine)
+        return x
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[no-untyped-def]
+        cosine, sine = ctx.saved_tensors
+        grad = grad.clone()
+        turn(grad, cosine, -sine)
+        return grad, None, None
+
+
+def turned(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+    """x itself, turned in place, with its gradient."""
+    return Turn.apply(x, cosine, sine)  # type: ignore[no-any-return, no-untyped-call]
+
+
+class Rope(PositionScheme):
+    """Turns queries and keys by their positions, frequency base ** (-2c / C) for pair c."""
+
+    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
+        super().__init__(config, layer)
+        self.base = config.position.rope_base
+
+    def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
+        def make(positions: Tensor) -> Pair:
+            cosine, sine = waves(positions, ladder(q.shape[-1] // 2, self.base), q.dtype)
+            return cosine.unsqueeze(-3), sine.unsqueeze(-3)
+
+        return (
+            turned(q, *at.once("rope", at.queries, make)),
+            turned(k, *at.once("rope", at.keys, make)),
+            None,
+        )
