@@ -35,3 +35,9 @@ app = typer.Typer(
 @app.callback()
 def root() -> None:
     pass
+
+
+# One line a command; each module adds itself to `app`.
+from dnagoat_cli import (  # noqa: E402
+    prepare,  # noqa: F401
+)

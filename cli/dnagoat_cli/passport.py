@@ -1,0 +1,79 @@
+"""How a dataset looks in a terminal: its table, its warnings, and the bar while it is made."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dnagoat.genome.dataset import Dataset
+    from dnagoat.genome.prepare import Progress
+
+
+@contextmanager
+def bases_bar() -> Iterator[Callable[[Progress], None]]:
+    """A bar over bases on stderr; nothing where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[bases]:,} bases"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("reading", total=1.0, bases=0)
+        names = {"bases": "reading", "windows": "tiling"}
+        yield lambda at: bar.update(task, completed=at.share, bases=at.bases, description=names[at.stage])
+
+
+def summary(dataset: Dataset) -> dict[str, Any]:
+    """What a script wants to know: the manifest without its contigs."""
+    manifest = dataset.manifest.model_dump(mode="json")
+    return {"path": str(dataset.path), "contigs": len(manifest.pop("contigs")), **manifest}
+
+
+def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
+    """The dataset's table on stdout, what deserves attention on stderr."""
+    from rich.console import Console
+
+    from dnagoat.genome.dataset import remarks
+
+    if as_json:
+        sys.stdout.write(json.dumps(summary(dataset), indent=2, ensure_ascii=False) + "\n")
+    else:
+        Console().print(_table(dataset))
+    error = Console(stderr=True, highlight=False, soft_wrap=True)
+    for remark in remarks(dataset.manifest):
+        error.print(f"note: {remark}", markup=False)
+
+
+def _table(dataset: Dataset) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    tally = dataset.manifest.tally
+    known = tally.bases - tally.n
+    table = Table(title=str(dataset.path), box=box.SIMPLE, show_header=False, title_justify="left")
+    table.add_column(style="bold")
+    table.add_column(justify="right")
+    table.add_column(justify="right", style="dim")
+    table.add_row("contigs", f"{len(dataset.manifest.contigs):,}", "")
+    table.add_row("bases", f"{tally.bases:,}", "")
+    table.add_row("N", f"{tally.n:,}", _share(tally.n, tally.bases))
+    table.add_row("soft-masked", f"{tally.masked:,}", _share(tally.masked, tally.bases))
+    table.add_row("GC", f"{tally.gc:,}", f"{_share(tally.gc, known)} of ACGT")
+    for split, count in tally.windows.items():
+        table.add_row(f"{split} windows", f"{count:,}", f"of {dataset.window:,} bases")
+    table.add_row("content", dataset.content_hash[:16], "")
+    return table
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2%}" if whole else "n/a"

@@ -1,0 +1,257 @@
+"""What a prepared dataset holds and how it is opened: bases, contigs, windows, splits and the rules they came from.
+
+    manifest.json  tokens.u8  windows.parquet  genome.fai  (windows.bed, genome.gzi)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnagoat.config import Frozen
+from dnagoat.errors import DatasetError
+from dnagoat.files import read_json
+from dnagoat.genome.alphabet import CODE, Codes
+from dnagoat.genome.source import Kind
+from dnagoat.genome.tokens import map_tokens
+from dnagoat.genome.windows import SPLITS, Span, Split
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = NDArray[np.int64]
+
+
+class Contig(Frozen):
+    """One record: its bases are tokens[offset : offset + length].
+
+    Where the record is itself a piece of a chromosome, `chromosome` and `start` (0-based) say which; None = unknown.
+    """
+
+    name: str
+    offset: int
+    length: int
+    n: int = 0
+    masked: int = 0
+    gc: int = 0
+    description: str = ""
+    chromosome: str | None = None
+    start: int | None = None
+    spans: tuple[tuple[int, int, Split], ...] = ()
+
+
+class SourceRecord(Frozen):
+    """The file that the bases came from."""
+
+    name: str
+    kind: Kind
+    bytes: int
+    sha256: str
+    assembly: str | None = None
+    address: str | None = None
+
+
+class Rules(Frozen):
+    """Everything that decided which windows there are."""
+
+    window: int
+    stride: int
+    max_n: float
+    split: Literal["contig", "blocks"]
+    val: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    guard: int = 0
+    gaps: Literal["refuse", "drop"] = "refuse"
+    regions: str | None = None
+    contigs: Literal["all", "primary"] = "all"
+
+
+class Tally(Frozen):
+    """Counts over the whole store, in bases, and over windows."""
+
+    bases: int
+    n: int
+    masked: int
+    gc: int
+    ambiguous: int
+    uracil: int
+    gaps_dropped: int
+    windows: dict[Split, int]
+    windows_too_many_n: int
+    partial_tiles: int
+
+
+class Manifest(Frozen):
+    """The passport of a dataset."""
+
+    format: Literal[1] = 1
+    kind: Literal["dnagoat dataset"] = "dnagoat dataset"
+    tool_version: str
+    content_hash: str
+    tokens_sha256: str
+    windows_sha256: str
+    token_codes: dict[str, int]
+    source: SourceRecord
+    rules: Rules
+    tally: Tally
+    contigs: tuple[Contig, ...]
+    uneven: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """An opened dataset; tokens are mapped and windows read only when asked for."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def name(self) -> str:
+        return self.path.resolve().name
+
+    @property
+    def content_hash(self) -> str:
+        return self.manifest.content_hash
+
+    @property
+    def window(self) -> int:
+        return self.manifest.rules.window
+
+    @property
+    def contigs(self) -> list[Contig]:
+        return list(self.manifest.contigs)
+
+    @cached_property
+    def tokens(self) -> np.memmap[tuple[int, ...], np.dtype[np.uint8]]:
+        """The store (bases,): bits 0-2 code, bit 3 soft-masked."""
+        return map_tokens(self.path / "tokens.u8")
+
+    @cached_property
+    def windows(self) -> pd.DataFrame:
+        """All windows in genome order: contig, start, end, split, gc, n_fraction, masked_fraction."""
+        import pandas as pd
+
+        try:
+            return pd.read_parquet(self.path / "windows.parquet")
+        except (OSError, ValueError) as fault:
+            raise DatasetError(f"{self.path / 'windows.parquet'} cannot be read ({fault}); prepare it again") from None
+
+    @cached_property
+    def _offsets(self) -> dict[str, int]:
+        return {contig.name: contig.offset for contig in self.manifest.contigs}
+
+    def windows_of(self, split: Split) -> pd.DataFrame:
+        """The windows of one split in genome order."""
+        if split not in SPLITS:
+            raise DatasetError(f"split {split!r}: there are {', '.join(SPLITS)}")
+        return self.windows[self.windows["split"] == split].reset_index(drop=True)
+
+    def starts(self, split: Split) -> Ints:
+        """Absolute token positions (windows,) at which that split's windows begin, in genome order."""
+        windows = self.windows_of(split)
+        offsets = windows["contig"].map(self._offsets).to_numpy(dtype=np.int64)
+        starts: Ints = offsets + windows["start"].to_numpy(dtype=np.int64)
+        return starts
+
+    def room(self, split: Split) -> Ints:
+        """For each window of a split, the lowest and the highest absolute start (windows, 2) within its own span."""
+        starts = self.starts(split)
+        spans = self.spans(split)
+        if not len(starts):
+            return np.zeros((0, 2), dtype=np.int64)
+        place = np.searchsorted(spans[:, 0], starts, side="right") - 1
+        return np.stack([spans[place, 0], spans[place, 1] - self.window], axis=1)
+
+    def spans(self, split: Split) -> Ints:
+        """Absolute [start, end) (spans, 2) of a split, in genome order."""
+        return np.array(
+            [
+                (contig.offset + start, contig.offset + end)
+                for contig in self.manifest.contigs
+                for start, end, of in contig.spans
+                if of == split
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 2)
+
+    def codes(self, start: int, end: int) -> Codes:
+        """Codes (end - start,) of absolute positions [start, end), without the mask bit."""
+        return self.tokens[start:end] & np.uint8(CODE)
+
+    @cached_property
+    def _ends(self) -> Ints:
+        return np.array([contig.offset + contig.length for contig in self.manifest.contigs], dtype=np.int64)
+
+    def locate(self, position: int) -> tuple[Contig, int]:
+        """The contig that holds an absolute position, and the 0-based place in it."""
+        place = int(np.searchsorted(self._ends, position, side="right"))
+        if position < 0 or place == len(self._ends):
+            raise DatasetError(
+                f"position {position:,} is outside the {self.manifest.tally.bases:,} bases of {self.path}"
+            )
+        contig = self.manifest.contigs[place]
+        return contig, position - contig.offset
+
+
+def open_dataset(path: Path) -> Dataset:
+    """Opens a dataset folder; a `DatasetError` says what is wrong with one that is none."""
+    file = path / "manifest.json"
+    if not path.is_dir():
+        raise DatasetError(f"{path} is not a folder; give the folder that `dnagoat prepare --out` wrote")
+    if not file.exists():
+        raise DatasetError(f"{path} holds no manifest.json and so is not a dataset; make one with `dnagoat prepare`")
+    try:
+        manifest = Manifest(**read_json(file))
+    except Exception as fault:
+        raise DatasetError(f"{file} cannot be read as a dataset's manifest: {fault}") from None
+    size = _size(path / "tokens.u8")
+    if size != manifest.tally.bases:
+        held = "is missing" if size is None else f"holds {size:,} bases"
+        raise DatasetError(f"{path / 'tokens.u8'} {held}, the manifest says {manifest.tally.bases:,}; prepare it again")
+    return Dataset(path, manifest)
+
+
+def _size(path: Path) -> int | None:
+    return path.stat().st_size if path.is_file() else None
+
+
+def content_hash(tokens_sha256: str, windows_sha256: str, window: int, contigs: list[Contig]) -> str:
+    """sha256 of what a model can see: bases, contigs, windows, splits; not names of files or versions of tools."""
+    content: dict[str, Any] = {
+        "tokens": tokens_sha256,
+        "windows": windows_sha256,
+        "window": window,
+        "contigs": [[contig.name, contig.length, [list(Span(*span)) for span in contig.spans]] for contig in contigs],
+    }
+    return sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
+
+
+def remarks(manifest: Manifest) -> list[str]:
+    """What a person should know of a dataset, one sentence each: what was changed, dropped, or is missing."""
+    tally, rules = manifest.tally, manifest.rules
+    said = []
+    if tally.uracil:
+        said.append(f"{tally.uracil:,} U were read as T")
+    if tally.ambiguous:
+        said.append(f"{tally.ambiguous:,} IUPAC codes were stored as N (counted in N)")
+    if tally.gaps_dropped:
+        said.append(f"{tally.gaps_dropped:,} gaps were dropped; positions are those of the ungapped sequence")
+    if tally.windows_too_many_n:
+        said.append(f"{tally.windows_too_many_n:,} windows were dropped: over {rules.max_n:.0%} N, or nothing but N")
+    if tally.partial_tiles:
+        said.append(f"{tally.partial_tiles:,} last partial tiles, shorter than a window, were dropped")
+    if manifest.uneven:
+        some = ", ".join(name[:40] for name in manifest.uneven[:3])
+        said.append(
+            f"{len(manifest.uneven):,} contigs with uneven lines are not in genome.fai ({some}); the store has them"
+        )
+    empty = {"val": "validation", "test": "test"}
+    said += [f"the {empty[split]} split is empty" for split in ("val", "test") if not tally.windows[split]]
+    return said

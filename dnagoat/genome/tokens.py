@@ -1,0 +1,56 @@
+"""How are bases kept: one byte each, contigs end to end, written once in order and then mapped into memory."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from dnagoat.genome.alphabet import CODE, MASKED, C, Codes, G, N
+
+
+class TokenWriter:
+    """Appends tokens to a file, hashing and counting them; memory does not grow with the genome."""
+
+    def __init__(self, path: Path) -> None:
+        self._handle = path.open("wb")
+        self._digest = sha256()
+        self.bases = 0
+        self.n = 0
+        self.masked = 0
+        self.gc = 0
+
+    def append(self, tokens: Codes) -> None:
+        codes = tokens & np.uint8(CODE)
+        self.bases += tokens.size
+        self.n += int(np.count_nonzero(codes == N))
+        self.gc += int(np.count_nonzero((codes == C) | (codes == G)))
+        self.masked += int(np.count_nonzero(tokens & np.uint8(MASKED)))
+        data = np.ascontiguousarray(tokens).data
+        self._digest.update(data)
+        self._handle.write(data)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._handle.close()
+
+
+def map_tokens(path: Path) -> np.memmap[tuple[int, ...], np.dtype[np.uint8]]:
+    """The store as a read-only array of tokens (bases,)."""
+    return np.memmap(path, dtype=np.uint8, mode="r")
+
+
+def read_tokens(path: Path, start: int, count: int) -> Codes:
+    """`count` tokens from position `start`, read into memory: unlike mapped pages they can be let go of."""
+    return np.fromfile(path, dtype=np.uint8, count=count, offset=start)

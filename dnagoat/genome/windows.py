@@ -1,0 +1,140 @@
+"""Where does each window lie, to which split does it belong, and what is in it?
+
+A span is a stretch of one contig that belongs to one split; windows tile spans, so none crosses a contig or a split.
+Positions are 0-based and half-open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnagoat.errors import DatasetError
+from dnagoat.genome.alphabet import CODE, MASKED, C, Codes, G, N
+
+Split = Literal["train", "val", "test"]
+SPLITS: Final[tuple[Split, ...]] = ("train", "val", "test")
+BLOCKS: Final = 20  # of a genome that is split by blocks: in each ten, one for validation and one for test
+_HELD_OUT: Final[dict[int, Split]] = {4: "val", 9: "test"}
+
+
+class Span(NamedTuple):
+    """[start, end) of a contig, all of one split."""
+
+    start: int
+    end: int
+    split: Split
+
+
+def by_contig(
+    names: Sequence[str], lengths: Sequence[int], val: Sequence[str], test: Sequence[str]
+) -> list[list[Span]]:
+    """Whole contigs: those named are validation or test, the others train."""
+    for option, named in (("--val", val), ("--test", test)):
+        for name in named:
+            if name not in names:
+                raise DatasetError(f"{option} {name}: no contig of that name; there are {_some(names)}")
+    both = sorted(set(val) & set(test))
+    if both:
+        raise DatasetError(f"contig {both[0]} is named in --val and in --test; a contig belongs to one split")
+    split: dict[str, Split] = {**dict.fromkeys(val, "val"), **dict.fromkeys(test, "test")}
+    return [[Span(0, length, split.get(name, "train"))] for name, length in zip(names, lengths, strict=True)]
+
+
+def by_blocks(lengths: Sequence[int], guard: int) -> list[list[Span]]:
+    """BLOCKS equal stretches of the contigs laid end to end, in turn 4 train, 1 validation, 4 train, 1 test.
+
+    Train gives up `guard` bases wherever it touches a held-out block of the same contig.
+    """
+    total = sum(lengths)
+    edges = [total * block // BLOCKS for block in range(BLOCKS + 1)]
+    spans: list[list[Span]] = []
+    first = block = 0
+    for length in lengths:
+        last, here = first + length, []
+        while block < BLOCKS - 1 and edges[block + 1] <= first:
+            block += 1
+        at = block
+        while at < BLOCKS and edges[at] < last:
+            start, end = max(edges[at], first), min(edges[at + 1], last)
+            if start < end:
+                here.append(Span(start - first, end - first, _HELD_OUT.get(at % 10, "train")))
+            at += 1
+        spans.append(_guarded(_merged(here), guard))
+        first = last
+    return spans
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    """Neighbours of one split are one span."""
+    merged: list[Span] = []
+    for span in spans:
+        if merged and merged[-1].split == span.split:
+            merged[-1] = merged[-1]._replace(end=span.end)
+        else:
+            merged.append(span)
+    return merged
+
+
+def _guarded(spans: list[Span], guard: int) -> list[Span]:
+    kept = []
+    for place, span in enumerate(spans):
+        if span.split == "train":
+            start = span.start + (guard if place > 0 else 0)
+            end = span.end - (guard if place + 1 < len(spans) else 0)
+            if start >= end:
+                continue
+            span = Span(start, end, "train")
+        kept.append(span)
+    return kept
+
+
+def tile(span: Span, window: int, stride: int) -> NDArray[np.int64]:
+    """Starts of the whole windows of a span; what is left at its end is no window."""
+    return np.arange(span.start, span.end - window + 1, stride, dtype=np.int64)
+
+
+class Shares(NamedTuple):
+    """Of each window, in bases: G or C, N, soft-masked (int64 each)."""
+
+    gc: NDArray[np.int64]
+    n: NDArray[np.int64]
+    masked: NDArray[np.int64]
+
+
+def count_in_windows(tokens: Codes, starts: NDArray[np.int64], window: int, stride: int) -> Shares:
+    """Counts in equally spaced windows of `tokens`, whose positions `starts` refers to."""
+    # Sums over pieces of the greatest common divisor, then differences: one pass whatever the overlap.
+    piece = int(np.gcd(window, stride))
+    codes = tokens & np.uint8(CODE)
+    return Shares(
+        _sums((codes == C) | (codes == G), starts, window, piece),
+        _sums(codes == N, starts, window, piece),
+        _sums(tokens & np.uint8(MASKED) != 0, starts, window, piece),
+    )
+
+
+def _sums(flags: NDArray[np.bool_], starts: NDArray[np.int64], window: int, piece: int) -> NDArray[np.int64]:
+    if not starts.size:
+        return np.zeros(0, dtype=np.int64)
+    first = int(starts[0])
+    pieces = flags[first : int(starts[-1]) + window].reshape(-1, piece).sum(axis=1, dtype=np.int32)
+    before = np.concatenate([[0], np.cumsum(pieces, dtype=np.int64)])
+    left = (starts - first) // piece
+    sums: NDArray[np.int64] = before[left + window // piece] - before[left]
+    return sums
+
+
+def batches_of(starts: NDArray[np.int64], bases: int, window: int, stride: int) -> Iterator[NDArray[np.int64]]:
+    """Runs of neighbouring windows that together cover about `bases` bases."""
+    step = max(1, (bases - window) // stride + 1)
+    for first in range(0, len(starts), step):
+        yield starts[first : first + step]
+
+
+def _some(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
