@@ -8,11 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field
+
 import dnagoat
 from dnagoat.config import Frozen
 from dnagoat.errors import OptionError, RunError
 from dnagoat.evaluation.trajectory import TrajectoryOptions
-from dnagoat.files import hash_file, read_json, write_json
+from dnagoat.files import read_json, write_json
 from dnagoat.runs import Run, Which
 
 Result = dict[str, Any]
@@ -30,8 +32,13 @@ class MeasureOptions(Frozen):
     which: Which = "best"
     seed: int = 0
     device: str = "cpu"
-    batch_size: int = 64
+    batch_size: int = Field(64, ge=1, description="windows read at once; changes no result")
     dataset: Path | None = None
+    windows: int | None = Field(None, ge=1, description="scored windows, spread over the split; None = all")
+    context: int | None = Field(None, ge=1, description="bases that the model reads at once; None = the window")
+    stride: int | None = Field(None, ge=1, description="bases that are scored of each; None = all of them")
+    block: int = Field(20_000, ge=1, description="bases of a block of the bootstrap")
+    resamples: int = Field(2000, ge=1000)
     trajectory: TrajectoryOptions = TrajectoryOptions()
 
 
@@ -60,6 +67,9 @@ class Measure:
         return result
 
 
+# What decides which bases are scored and how their intervals are drawn.
+SCORED = ("split", "seed", "windows", "context", "stride", "block", "resamples")
+
 MEASURES = {
     measure.name: measure
     for measure in (
@@ -69,6 +79,20 @@ MEASURES = {
             unit="Pearson r",
             compute="dnagoat.evaluation.generated:measure",
             settings=("split", "seed", "trajectory"),
+        ),
+        Measure(
+            "nll",
+            "How many nats a base, and how many fewer than tables of counts on the same bases?",
+            unit="nats per base",
+            compute="dnagoat.evaluation.nll:measure",
+            settings=SCORED,
+            per_split=True,
+        ),
+        Measure(
+            "prior",
+            "Where does each head look before it has seen a base: the learned log-prior, sink and slope",
+            unit="nats",
+            compute="dnagoat.evaluation.prior:measure",
         ),
     )
 }
@@ -140,12 +164,10 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
 
 
 def _checkpoint(run: Run, which: Which) -> Result:
+    from dnagoat.training.checkpoint import model_sha256, step_of
+
     folder = run.checkpoint(which)
-    return {
-        "which": which,
-        "step": int(folder.name.removeprefix("step-")),
-        "sha256": hash_file(folder / "model.safetensors"),
-    }
+    return {"which": which, "step": step_of(folder), "sha256": model_sha256(folder)}
 
 
 def _differences(kept: Result, asked: Result) -> str:

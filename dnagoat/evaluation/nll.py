@@ -1,0 +1,101 @@
+"""How many nats a base costs the model, how sure that is, and how it compares with the baselines on the same bases."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL, Interval, block_bootstraps
+from dnagoat.evaluation.ladder import ladder_sums
+from dnagoat.evaluation.likelihood import BASES, Scores, piece_sums
+from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.pieces import blocks_of
+from dnagoat.evaluation.scored import about, scores_of
+from dnagoat.runs import Run
+
+BITS = 1 / math.log(2)
+Sums = NDArray[np.float64]
+
+
+def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
+    """NLL of a split in nats and bits a base, perplexity, accuracy, and the gain over each baseline."""
+    dataset = run.dataset(options.dataset)
+    scores = scores_of(run, dataset, options, progress)
+    blocks = blocks_of(dataset, scores.pieces, options.block)
+    ladder = ladder_sums(dataset, scores, progress)
+    count = len(np.unique(blocks))
+    baselines, value, interval = _compared(scores, ladder, blocks, options)
+    return {
+        "value": value,
+        "interval": _listed(interval),
+        "level": LEVEL,
+        "bits": value * BITS,
+        "bits_interval": _listed(interval, BITS),
+        "perplexity": math.exp(value),
+        "accuracy": float(piece_sums(scores.pieces, scores.hits).sum() / scores.counts().sum()),
+        **about(scores, count, options),
+        "context": options.context or dataset.window,
+        "stride": options.stride or options.context or dataset.window,
+        "selection": options.split == "val",
+        "warnings": warnings(run, options, count),
+        "baselines": baselines,
+        "verdict": verdict(value, baselines),
+    }
+
+
+def warnings(run: Run, options: MeasureOptions, blocks: int) -> list[str]:
+    """What a reader must know before comparing the number, a sentence each."""
+    said = []
+    if blocks < FEWEST_BLOCKS:
+        said.append(
+            f"only {blocks} blocks of {options.block:,} bases: the interval is too narrow below {FEWEST_BLOCKS}"
+        )
+    if options.split == "val":
+        said.append("the checkpoint was chosen on this split: its number is optimistic, the test split's is not")
+    if options.split == "train":
+        said.append("the model was trained on this split")
+    if run.config.model.classes > BASES:
+        said.append(
+            "trained by the authors' protocol: the first base of each window is not scored, the class N is left out"
+        )
+    return said
+
+
+def _compared(
+    scores: Scores, ladder: dict[str, Sums], blocks: NDArray[np.int64], options: MeasureOptions
+) -> tuple[list[Result], float, Interval | None]:
+    """The baselines' rows, and the model's own value and interval, all in the same resamples of the same blocks."""
+    own, counts = scores.sums(), scores.counts()
+    bases = counts.sum()
+    table = np.stack([own, *ladder.values(), *(sums - own for sums in ladder.values())], axis=1)
+    intervals = block_bootstraps(table, counts, blocks, options.resamples, options.seed, LEVEL)
+    rows = [
+        {
+            "name": name,
+            "value": float(sums.sum() / bases),
+            "interval": _listed(intervals[1 + place]),
+            "gain": float((sums - own).sum() / bases),
+            "gain_interval": _listed(intervals[1 + len(ladder) + place]),
+        }
+        for place, (name, sums) in enumerate(ladder.items())
+    ]
+    return rows, float(own.sum() / bases), intervals[0]
+
+
+def _listed(interval: Interval | None, factor: float = 1.0) -> list[float] | None:
+    return None if interval is None else interval.scaled(factor).as_list()
+
+
+def verdict(value: float, baselines: list[Result]) -> Result:
+    """Against the best of the baselines: `beats` is True or False where the gain's interval excludes 0, else None."""
+    best = min(baselines, key=lambda row: row["value"])
+    low, high = best["gain_interval"] or (-math.inf, math.inf)
+    beats = True if low > 0 else False if high < 0 else None
+    against = {True: "is better than", False: "is worse than", None: "cannot be told from"}[beats]
+    sentence = (
+        f"At {value:.4f} nats a base the model {against} the best count-based baseline, "
+        f"{best['name']} at {best['value']:.4f}."
+    )
+    return {"best_baseline": best["name"], "gain": best["gain"], "beats": beats, "sentence": sentence}

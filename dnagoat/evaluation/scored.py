@@ -1,0 +1,80 @@
+"""Which bases of a run's split have been scored: base by base, once, kept beside the results for every summary of them.
+
+evaluation/bases-SPLIT.npz   starts, widths, skips (n,), losses (M,) in nats with NaN at N, hits (M,), key
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dnagoat.evaluation.likelihood import Scores, score
+from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.pieces import Pieces, sliding, stretches
+from dnagoat.files import written_whole
+from dnagoat.genome.dataset import Dataset
+from dnagoat.runs import Run
+from dnagoat.training.checkpoint import model_sha256
+
+
+def pieces_of(dataset: Dataset, options: MeasureOptions) -> Pieces:
+    """What of the split is scored: plain tiles as wide as the dataset's windows, or a sliding context."""
+    context = options.context or dataset.window
+    return sliding(stretches(dataset, options.split), context, options.stride or context).spread(options.windows)
+
+
+def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Progress = silent) -> Scores:
+    """The scored bases of a run, read back where the same checkpoint was scored on the same pieces, else computed."""
+    pieces = pieces_of(dataset, options)
+    file = run.path / "evaluation" / f"bases-{options.split}.npz"
+    key = {"checkpoint": model_sha256(run.checkpoint(options.which)), "dataset": dataset.content_hash}
+    kept = _read(file, key, pieces)
+    if kept is not None:
+        return kept
+    model = run.model(options.which, options.device)
+    scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
+    _write(file, key, scores)
+    return scores
+
+
+def _read(file: Path, key: dict[str, Any], pieces: Pieces) -> Scores | None:
+    if not file.exists():
+        return None
+    try:
+        with np.load(file, allow_pickle=False) as kept:
+            same = json.loads(str(kept["key"])) == key and all(
+                np.array_equal(kept[name], getattr(pieces, name)) for name in ("starts", "widths", "skips")
+            )
+            return Scores(pieces, kept["losses"], kept["hits"]) if same else None
+    except (ValueError, KeyError, OSError, zipfile.BadZipFile):
+        return None  # damaged: it is computed again
+
+
+def _write(file: Path, key: dict[str, Any], scores: Scores) -> None:
+    pieces = scores.pieces
+    with written_whole(file) as aside, aside.open("wb") as handle:
+        np.savez(
+            handle,
+            starts=pieces.starts,
+            widths=pieces.widths,
+            skips=pieces.skips,
+            losses=scores.losses,
+            hits=scores.hits,
+            key=np.array(json.dumps(key)),
+        )
+
+
+def about(scores: Scores, blocks: int, options: MeasureOptions) -> Result:
+    """What every result over scored bases says of them."""
+    return {
+        "count": int(scores.counts().sum()),
+        "windows": len(scores.pieces),
+        "mean_context": scores.pieces.mean_context(),
+        "blocks": blocks,
+        "block_bases": options.block,
+        "resamples": options.resamples,
+    }
