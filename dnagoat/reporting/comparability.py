@@ -1,0 +1,87 @@
+"""What stands in the way of comparing the runs of one report; each warning belongs beside the number it concerns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dnagoat.reporting.results import Results, RunResults
+
+
+@dataclass(frozen=True)
+class Warnings:
+    """Short words beside a number, by (run name, what); and whole sentences for the top of the page."""
+
+    beside: dict[tuple[str, str], str]
+    sentences: list[str]
+
+    def of(self, run: RunResults, what: str) -> str:
+        return self.beside.get((str(run.run.path), what), "")
+
+
+@dataclass(frozen=True)
+class Concern:
+    """A property that comparable runs share; `beside` names the number that it touches."""
+
+    beside: str
+    short: str
+    sentence: str
+    of: Callable[[RunResults], Any]
+
+
+CONCERNS = (
+    Concern(
+        "test", "other dataset", "The runs were trained on different datasets", lambda run: run.config.dataset_hash
+    ),
+    Concern(
+        "test",
+        "other scored bases",
+        "The test numbers are not over the same bases",
+        lambda run: _scored(run),
+    ),
+    Concern(
+        "test",
+        "N is scored",
+        "Some runs score N as a fifth symbol (the authors' protocol), which lowers NLL",
+        lambda run: run.config.train.score_n,
+    ),
+    Concern(
+        "test", "other context", "The models see contexts of different length", lambda run: run.config.model.context
+    ),
+    Concern("bases", "other amount", "The models have read different numbers of bases", lambda run: run.last("bases")),
+    Concern(
+        "bases",
+        "other schedule",
+        "The learning rate or its schedule differs",
+        lambda run: (run.config.train.lr, run.config.train.schedule, run.config.train.warmup),
+    ),
+    Concern(
+        "speed", "other precision", "The runs computed in different precisions", lambda run: run.config.train.precision
+    ),
+)
+
+
+def compared(results: Results) -> Warnings:
+    """Marks the runs that differ from the majority in what comparable runs share, and what each run warns of itself."""
+    beside: dict[tuple[str, str], list[str]] = {}
+    sentences: list[str] = []
+    for concern in CONCERNS:
+        values = {str(run.run.path): repr(concern.of(run)) for run in results.runs if concern.of(run) is not None}
+        if len(set(values.values())) < 2:
+            continue
+        usual = Counter(values.values()).most_common(1)[0][0]
+        odd = [path for path, value in values.items() if value != usual]
+        for path in odd:
+            beside.setdefault((path, concern.beside), []).append(concern.short)
+        sentences.append(f"{concern.sentence}; compare with care.")
+    for run in results.runs:
+        for text in (run.nll("test") or {}).get("warnings", []):
+            beside.setdefault((str(run.run.path), "test"), []).append(text)
+    return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)
+
+
+def _scored(run: RunResults) -> Any:
+    test = run.nll("test")
+    return (test["dataset_hash"], test["count"], test.get("windows")) if test else None

@@ -1,0 +1,85 @@
+"""What a figure is: a drawing with a title, an alternative text, and a caption that says how to read it and its limits."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dnagoat.files import written_whole
+from dnagoat.reporting.style import drawing, every_ink
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
+
+WIDTH = 7.2  # inches; 691 CSS pixels, so that 9.5 points are read at their size
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`reading` says how to read it, `limits` what it cannot show, `alt` what a reader who cannot see it must know."""
+
+    name: str
+    title: str
+    section: str
+    reading: str
+    limits: str
+    alt: str
+    drawing: Drawing
+
+    def save(self, folder: Path) -> list[Path]:
+        """Writes NAME.svg, NAME.pdf and NAME.png (200 dots an inch) on white; returns their paths."""
+        paths = [folder / f"{self.name}.{kind}" for kind in ("svg", "pdf", "png")]
+        with drawing():
+            for path in paths:
+                kind = path.suffix.removeprefix(".")
+                with written_whole(path) as aside:
+                    self.drawing.savefig(aside, format=kind, metadata=_UNDATED[kind], facecolor="white")
+        return paths
+
+    def inline(self) -> str:
+        """The drawing as SVG to stand in a page: theme colours as CSS variables, ids its own, no size of its own."""
+        buffer = io.StringIO()
+        with drawing():
+            self.drawing.savefig(buffer, format="svg", metadata=_UNDATED["svg"], transparent=True)
+        return _for_page(buffer.getvalue(), self.name)
+
+
+_UNDATED: dict[str, dict[str, None]] = {
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    "png": {"Software": None},
+}
+
+
+def _for_page(svg: str, name: str) -> str:
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="', f'id="{name}-', svg)
+    svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = svg.replace("font: 9.5px 'DejaVu Sans'", "font: 9.5px var(--sans)").replace("'DejaVu Sans'", "var(--sans)")
+    for index, ink in enumerate(every_ink()):
+        svg = re.sub(re.escape(ink.light), f"var(--ink-{index})", svg, flags=re.IGNORECASE)
+    head, rest = svg.split(">", 1)
+    width, height = re.findall(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', head)[0]
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" '
+        f'aria-labelledby="{name}-alt" viewBox="0 0 {width} {height}">{rest}'
+    )
+
+
+def canvas(
+    rows: int = 1, columns: int = 1, *, height: float = 3.2, share_x: bool = False, share_y: bool = False
+) -> tuple[Drawing, Sequence[Axes]]:
+    """An empty drawing of the common width (`height` in inches) and its axes, row by row. Call inside `drawing()`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Drawing
+
+    figure = Drawing(figsize=(WIDTH, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False)
+    return figure, list(axes.flat)

@@ -1,0 +1,65 @@
+"""NLL of the models beside the Markov ladder on exactly the same bases, with intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.numbers import decimals, listed
+from dnagoat.reporting.results import Results
+from dnagoat.reporting.style import MUTED, TEXT, drawing, looks
+
+UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
+
+
+def ladder(results: Results, split: str = "test") -> Figure | None:
+    """Horizontal bars from the uniform guess (1.386 nats) down to each NLL: the length is what was learned."""
+    scored = [(run, run.nll(split)) for run in results.runs]
+    measured = [(run, nll) for run, nll in scored if nll is not None]
+    if not measured:
+        return None
+    styles = looks(results.arms)
+    bars: list[tuple[str, Any, str, str]] = [
+        (_called(run, results), nll, styles[run.arm].colour, styles[run.arm].marker) for run, nll in measured
+    ]
+    baselines = measured[0][1].get("baselines", [])
+    bars += [(baseline["name"], baseline, MUTED.light, "") for baseline in baselines]
+    with drawing():
+        figure, (axes,) = canvas(height=0.9 + 0.21 * len(bars))
+        values = [bar[1]["value"] for bar in bars]
+        span = UNIFORM - min(values)
+        for place, (_, result, colour, _) in enumerate(bars):
+            value, bounds = result["value"], result.get("interval")
+            axes.barh(place, value - UNIFORM, left=UNIFORM, height=0.68, color=colour, zorder=2)
+            if bounds:
+                axes.plot(bounds, [place, place], color=TEXT.light, linewidth=1.2, zorder=3, solid_capstyle="butt")
+            axes.text(UNIFORM + 0.015 * span, place, decimals(value), va="center", fontsize=8.5)
+        axes.set_yticks(range(len(bars)), [bar[0] for bar in bars])
+        for label, bar in zip(axes.get_yticklabels(), bars, strict=True):
+            label.set_fontweight("bold" if bar[3] else "normal")
+        axes.invert_yaxis()
+        axes.grid(axis="y", visible=False)
+        axes.tick_params(axis="y", length=0)
+        lowest = min([*values, *(bar[1]["interval"][0] for bar in bars if bar[1].get("interval"))])
+        axes.set_xlim(lowest - 0.02 * span, max(UNIFORM, *values) + 0.13 * span)
+        axes.set_xlabel(f"NLL on the {split} split (nats per base); bars start at 1.386, a uniform guess")
+    best = min(baselines, key=lambda each: float(each["value"]), default=None)
+    told = [f"{_called(run, results)} {decimals(nll['value'])}" for run, nll in measured[:8]]
+    against = f" The best baseline, {best['name']}, has {decimals(best['value'])}." if best else ""
+    return Figure(
+        f"nll-{split}",
+        "What each model learned, beside plain Markov tables",
+        "Likelihood",
+        reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The black line is the 95 % "
+        "interval from resampling blocks of the genome. Grey bars are order-k Markov tables counted on the training "
+        "split and scored on exactly the same bases.",
+        limits="Overlapping intervals do not mean that two models are equal: they are scored on the same bases, so the "
+        "paired difference decides. The interval covers which stretches of genome were drawn, not the training seed.",
+        alt=f"Bar chart of NLL on the {split} split in nats per base: {listed(told)}.{against}",
+        drawing=figure,
+    )
+
+
+def _called(run: Any, results: Results) -> str:
+    return run.arm if len(results.of(run.arm)) == 1 else f"{run.arm}, seed {run.seed}"

@@ -1,0 +1,101 @@
+"""Training curves: how fast each model learned, against the bases it has read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.numbers import decimals, listed
+from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.style import MUTED, drawing, looks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from dnagoat.reporting.style import Look
+
+
+def curves(results: Results) -> Figure | None:
+    """Training loss (thin, smoothed) and validation NLL (marked) against bases, one colour an arm, one line a run."""
+    shown = [run for run in results.runs if len(run.metrics) > 1]
+    if not shown:
+        return None
+    styles = looks(results.arms)
+    with drawing():
+        figure, (axes,) = canvas(height=3.4)
+        lowest = [_draw(axes, run, styles[run.arm]) for run in shown]
+        order0 = _order0(shown)
+        if order0 is not None:
+            axes.axhline(order0, color=MUTED.light, linestyle=":", linewidth=1)
+            axes.annotate(
+                "base composition alone (order 0)",
+                (1, order0),
+                xycoords=("axes fraction", "data"),
+                xytext=(0, 3),
+                textcoords="offset points",
+                ha="right",
+                fontsize=8.5,
+                color=MUTED.light,
+            )
+        axes.set_ylim(min(lowest) - 0.01, max(1.40, (order0 or 0) + 0.02))
+        axes.set_xlim(left=0)
+        axes.set_xlabel("bases read in training (millions)")
+        axes.set_ylabel("NLL (nats per base)")
+        _legend(axes, shown, results)
+    ends = [f"{run.arm} ended at {decimals(run.last('val_nll'), 3)}" for run in shown[:6]]
+    return Figure(
+        "training-curves",
+        "How fast each model learned",
+        "Training",
+        reading="Lower is better. The thin line is the training loss, smoothed over 5 % of the steps; the marks are the "
+        "NLL on validation windows, which also chose the checkpoint.",
+        limits="The validation windows are few and were used for selection, so read the final number in the table, "
+        "not here; a line that still falls says that training was stopped, not finished.",
+        alt=f"Line chart of NLL against bases read. On validation, in nats per base, {listed(ends)}.",
+        drawing=figure,
+    )
+
+
+def _draw(axes: Axes, run: RunResults, look: Look) -> float:
+    """Draws one run; returns its lowest value, in nats per base."""
+    rows = [row for row in run.metrics if row.get("loss") is not None]
+    bases = np.array([row["bases"] for row in rows]) / 1e6
+    loss = _smoothed(np.array([row["loss"] for row in rows]))
+    axes.plot(bases, loss, color=look.colour, linewidth=0.8, alpha=0.55)
+    marks = [(row["bases"] / 1e6, row["val_nll"]) for row in run.metrics if row.get("val_nll") is not None]
+    if marks:
+        axes.plot(*zip(*marks, strict=True), color=look.colour, marker=look.marker, linestyle=look.dash, zorder=3)
+    return float(min([loss.min(), *(value for _, value in marks)]))
+
+
+def _smoothed(values: np.ndarray) -> np.ndarray:
+    """A centred mean over 5 % of the points, cut off at the ends."""
+    half = len(values) // 40
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    at = np.arange(len(values))
+    low, high = np.maximum(at - half, 0), np.minimum(at + half + 1, len(values))
+    smooth: np.ndarray = (total[high] - total[low]) / (high - low)
+    return smooth
+
+
+def _order0(runs: list[RunResults]) -> float | None:
+    for run in runs:
+        for baseline in (run.nll("val") or {}).get("baselines", []):
+            if baseline["name"] == "order-0":
+                return float(baseline["value"])
+    return None
+
+
+def _legend(axes: Axes, shown: list[RunResults], results: Results) -> None:
+    from matplotlib.lines import Line2D
+
+    styles = looks(results.arms)
+    arms = list(dict.fromkeys(run.arm for run in shown))
+    handles = [
+        Line2D([], [], color=styles[arm].colour, marker=styles[arm].marker, linestyle=styles[arm].dash) for arm in arms
+    ]
+    seeds = {arm: len(results.of(arm)) for arm in arms}
+    names = [arm if seeds[arm] == 1 else f"{arm} ({seeds[arm]} seeds)" for arm in arms]
+    axes.legend(handles, names, loc="upper right", bbox_to_anchor=(1, 0.7))

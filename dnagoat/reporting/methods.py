@@ -1,0 +1,121 @@
+"""How the numbers came about: versions, settings, seeds, hashes, and the commands that repeat them."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import dnagoat
+from dnagoat.reporting.numbers import UNKNOWN, large, whole
+from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.reporting.tables import called
+
+PACKAGES = ("torch", "numpy", "scipy", "pandas", "matplotlib")
+
+
+@dataclass(frozen=True)
+class Methods:
+    """`paragraphs` for a reader, `settings` one column a run, `commands` for the shell."""
+
+    paragraphs: list[str]
+    settings: Table
+    commands: list[str]
+
+
+def methods(results: Results, command: str) -> Methods:
+    return Methods(_paragraphs(results), _settings(results), [*_commands(results), command])
+
+
+def versions() -> dict[str, str]:
+    """Versions of this tool, Python and the packages that a number can depend on, on the machine that reports."""
+    found = {"dnagoat": dnagoat.__version__, "Python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _paragraphs(results: Results) -> list[str]:
+    said = ", ".join(f"{name} {number}" for name, number in versions().items())
+    paragraphs = [f"This page was written with {said}."]
+    test = next((nll for run in results.runs if (nll := run.nll("test"))), None)
+    if test:
+        paragraphs.append(
+            "NLL is the negative log-likelihood in nats per scored base (bits = nats / ln 2). A window is fed as a start "
+            "symbol and its bases, so every base is scored once, the first one without context; N and other ambiguous "
+            "codes are never a target. Intervals are 95 % percentile intervals of "
+            f"{whole(test.get('resamples'))} resamples of contiguous blocks of {whole(test.get('block_bases'))} bases. "
+            "The checkpoint with the lowest validation NLL was scored on the test split, which no choice has seen."
+        )
+    generation = next((run.measures["generation"] for run in results.runs if "generation" in run.measures), None)
+    if generation:
+        options = generation.get("settings", {}).get("trajectory", {})
+        paragraphs.append(
+            f"GC % trajectories: {options.get('prompts', UNKNOWN)} prompts of {options.get('prompt_length', UNKNOWN)} real "
+            f"bases from random {generation['split']} windows without N, {options.get('samples', UNKNOWN)} sampled "
+            f"continuations of {options.get('length', UNKNOWN)} bases each, GC % in windows of "
+            f"{options.get('window', UNKNOWN)} bases every {options.get('stride', UNKNOWN)}; intervals resample prompts."
+        )
+    return paragraphs
+
+
+def _settings(results: Results) -> Table:
+    columns = [
+        Column(key, head, numeric=False)
+        for key, head in (
+            ("run", "Run"),
+            ("size", "Size"),
+            ("training", "Training"),
+            ("seed", "Seed"),
+            ("checkpoint", "Checkpoint scored"),
+            ("dataset", "Dataset content"),
+            ("version", "Trained with"),
+        )
+    ]
+    rows = [
+        Row(called(results, run), [Cell(text, text) for text in _setting(run)], arm=run.arm) for run in results.runs
+    ]
+    return Table("settings", "Settings of each run", "Model", columns, rows)
+
+
+def _setting(run: RunResults) -> list[str]:
+    model, train = run.config.model, run.config.train
+    checkpoint = (run.nll("test") or run.nll("val") or {}).get("checkpoint")
+    scored = (
+        f"{checkpoint['which']}, step {whole(checkpoint['step'])}, {checkpoint['sha256'][:12]}"
+        if checkpoint
+        else UNKNOWN
+    )
+    return [
+        run.name,
+        f"{run.config.preset}: width {model.width}, {model.heads} heads, {model.layers} layers, context "
+        f"{whole(model.context)}, {large(run.parameters)} weights",
+        f"{whole(train.steps)} steps of {train.batch_size} windows, AdamW {train.lr:g}, {train.schedule} decay, "
+        f"warm-up {train.warmup}, {train.precision}, reverse complement {'on' if train.reverse_complement else 'off'}",
+        str(run.seed),
+        scored,
+        run.config.dataset_hash[:12],
+        run.config.tool_version,
+    ]
+
+
+def _commands(results: Results) -> list[str]:
+    commands = [_train_command(run) for run in results.runs]
+    for run in results.runs:
+        commands += [measure["command"] for _, measure in sorted(run.measures.items()) if measure.get("command")]
+    return list(dict.fromkeys(commands))
+
+
+def _train_command(run: RunResults) -> str:
+    model, train = run.config.model, run.config.train
+    words: list[Any] = ["dnagoat", "train", run.config.dataset, "--position", model.position.name]
+    words += ["--preset", run.config.preset, "--steps", train.steps, "--batch-size", train.batch_size, "--lr", train.lr]
+    words += ["--warmup", train.warmup, "--schedule", train.schedule, "--precision", train.precision]
+    words += ["--seed", train.seed, "--out", run.run.path]
+    return shlex.join(str(word) for word in words)

@@ -1,0 +1,148 @@
+"""How a report is put together and written: HTML, Markdown, JSON, CSV tables, and figures as SVG, PDF and PNG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dnagoat
+from dnagoat.errors import RunError
+from dnagoat.files import write_json, write_text
+from dnagoat.reporting import tables
+from dnagoat.reporting.comparability import compared
+from dnagoat.reporting.figures import composition, likelihood, prior, training
+from dnagoat.reporting.figures.figure import Figure
+from dnagoat.reporting.methods import Methods, methods, versions
+from dnagoat.reporting.numbers import listed
+from dnagoat.reporting.page import page
+from dnagoat.reporting.results import Results
+from dnagoat.reporting.style import looks
+from dnagoat.reporting.table import Table
+from dnagoat.reporting.verdict import Verdict, verdict
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report before it is written; `tables` come first on the page, `details` after the figures."""
+
+    title: str
+    subtitle: str
+    verdict: Verdict
+    tables: list[Table]
+    figures: list[Figure]
+    details: list[Table]
+    methods: Methods
+    results: Results
+
+    def html(self) -> str:
+        return page(
+            self.title,
+            self.subtitle,
+            self.verdict,
+            self.tables,
+            self.figures,
+            self.details,
+            self.methods,
+            looks(self.results.arms),
+        )
+
+    def markdown(self) -> str:
+        """The same story as text, with links to the figures beside it."""
+        parts = [f"# {self.title}", self.subtitle, f"**{self.verdict.sentence}**"]
+        parts += ["\n".join(f"- {remark}" for remark in self.verdict.remarks)]
+        parts += [f"## {table.title}\n\n{table.markdown()}" for table in self.tables]
+        parts += [
+            f"## {figure.title}\n\n![{figure.alt}](figures/{figure.name}.svg)\n\n"
+            f"How to read it: {figure.reading}\n\nWhat it cannot show: {figure.limits}"
+            for figure in self.figures
+        ]
+        parts += [f"## {table.title}\n\n{table.markdown()}" for table in self.details]
+        parts += ["## Methods", *self.methods.paragraphs, self.methods.settings.markdown()]
+        parts += ["Commands that repeat this:", "```sh\n" + "\n".join(self.methods.commands) + "\n```"]
+        return "\n\n".join(part for part in parts if part) + "\n"
+
+    def as_dict(self) -> dict[str, Any]:
+        """The content of results.json: the verdict, every table's numbers, and where they came from."""
+        return {
+            "format": 1,
+            "tool_version": dnagoat.__version__,
+            "title": self.title,
+            "verdict": {"sentence": self.verdict.sentence, "remarks": self.verdict.remarks},
+            "versions": versions(),
+            "runs": [
+                {
+                    "name": run.name,
+                    "arm": run.arm,
+                    "seed": run.seed,
+                    "dataset_hash": run.config.dataset_hash,
+                    "config": run.config.model_dump(mode="json"),
+                    "measures": sorted(run.measures),
+                }
+                for run in self.results.runs
+            ],
+            "tables": {table.name: table.as_dict() for table in self._all_tables()},
+            "figures": {figure.name: {"title": figure.title, "alt": figure.alt} for figure in self.figures},
+            "commands": self.methods.commands,
+        }
+
+    def _all_tables(self) -> list[Table]:
+        return [*self.tables, *self.details, self.methods.settings]
+
+    def write(self, out: Path, *, force: bool = False) -> Path:
+        """Writes the report's folder and returns the page; an existing report is a `RunError` without `force`."""
+        if (out / "report.html").exists() and not force:
+            raise RunError(f"{out} already holds a report; give another --out, or --force to replace it")
+        for figure in self.figures:
+            figure.save(out / "figures")
+        for table in self._all_tables():
+            write_text(out / "tables" / f"{table.name}.csv", table.csv())
+        write_json(out / "results.json", self.as_dict())
+        write_text(out / "report.md", self.markdown())
+        write_text(out / "report.html", self.html())
+        return out / "report.html"
+
+
+def report(results: Results, command: str, *, title: str | None = None, remarks: Sequence[str] = ()) -> Report:
+    """Puts a report together; `command` is the one that asked for it, `remarks` go below the verdict, first."""
+    warnings = compared(results)
+    judged = verdict(results, warnings)
+    first = [tables.outcome(results, warnings), tables.cost(results, warnings)]
+    ladder = tables.baselines(results)
+    return Report(
+        title or _title(results),
+        _subtitle(results),
+        Verdict(judged.sentence, [*remarks, *judged.remarks]),
+        first,
+        list(_figures(results)),
+        [ladder] if ladder else [],
+        methods(results, command),
+        results,
+    )
+
+
+def _figures(results: Results) -> Iterator[Figure]:
+    drawn = [
+        likelihood.ladder(results),
+        training.curves(results),
+        *composition.every(results),
+        *(prior.log_prior(results, run) for run in results.runs),
+        *(prior.sink(results, run) for run in results.runs),
+    ]
+    yield from (figure for figure in drawn if figure is not None)
+
+
+def _title(results: Results) -> str:
+    arms = results.arms
+    return f"{listed(arms)} on DNA" if len(arms) < 5 else f"{len(arms)} position schemes on DNA"
+
+
+def _subtitle(results: Results) -> str:
+    names = sorted({Path(run.config.dataset).name for run in results.runs})
+    seeds = len({run.seed for run in results.runs})
+    return (
+        f"{len(results.runs)} {'run' if len(results.runs) == 1 else 'runs'}, {seeds} "
+        f"{'seed' if seeds == 1 else 'seeds'}, dataset {listed(names)}, preset "
+        f"{listed(sorted({run.config.preset for run in results.runs}))}"
+    )

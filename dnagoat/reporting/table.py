@@ -1,0 +1,118 @@
+"""What a table is: named columns with units and cells that keep their number, interval and warning together."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What is read (`text`), the number behind it, its interval, and a warning that belongs beside it."""
+
+    text: str
+    value: float | int | str | None = None
+    low: float | None = None
+    high: float | None = None
+    under: str = ""  # a second, smaller line: the interval, the count
+    warning: str = ""
+
+    def lines(self) -> list[str]:
+        return [line for line in (self.text, self.under, f"⚠ {self.warning}" if self.warning else "") if line]
+
+
+@dataclass(frozen=True)
+class Column:
+    key: str
+    head: str
+    unit: str = ""
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Row:
+    """`arm` colours the row's head; `muted` marks a yardstick rather than a model."""
+
+    head: str
+    cells: list[Cell]
+    arm: str | None = None
+    muted: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """`first` is the head of the column of row heads."""
+
+    name: str
+    title: str
+    first: str
+    columns: list[Column]
+    rows: list[Row]
+    notes: list[str] = field(default_factory=list)
+
+    def transposed(self) -> list[list[str]]:
+        """Rows of text with measures down and models across, as a narrow terminal wants them; the first is the head."""
+        head = ["", *(row.head for row in self.rows)]
+        body = [
+            [_headed(column), *("\n".join(row.cells[index].lines()) for row in self.rows)]
+            for index, column in enumerate(self.columns)
+        ]
+        return [head, *body]
+
+    def markdown(self) -> str:
+        head = [self.first, *(_headed(column) for column in self.columns)]
+        rule = ["---", *("---:" if column.numeric else "---" for column in self.columns)]
+        body = [[row.head, *(" <br> ".join(cell.lines()) for cell in row.cells)] for row in self.rows]
+        lines = ["| " + " | ".join(_escaped(text) for text in line) + " |" for line in (head, rule, *body)]
+        notes = "".join(f"\n\n{note}" for note in self.notes)
+        return "\n".join(lines) + notes
+
+    def csv(self) -> str:
+        """One line a row; a column with intervals gets `_low` and `_high` beside it, one with warnings `_warning`."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
+        fields = [self._fields(index) for index in range(len(self.columns))]
+        writer.writerow([self.first.lower(), *(name for group in fields for name, _ in group)])
+        for row in self.rows:
+            values = [
+                getattr(row.cells[index], attribute) for index, group in enumerate(fields) for _, attribute in group
+            ]
+            writer.writerow([row.head, *("" if value is None else value for value in values)])
+        return buffer.getvalue()
+
+    def _fields(self, index: int) -> list[tuple[str, str]]:
+        key = self.columns[index].key
+        cells = [row.cells[index] for row in self.rows]
+        fields = [(key, "value")]
+        if any(cell.low is not None for cell in cells):
+            fields += [(f"{key}_low", "low"), (f"{key}_high", "high")]
+        if any(cell.warning for cell in cells):
+            fields.append((f"{key}_warning", "warning"))
+        return fields
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "title": self.title,
+            "columns": [{"key": c.key, "head": c.head, "unit": c.unit} for c in self.columns],
+            "rows": [
+                {
+                    "head": row.head,
+                    "arm": row.arm,
+                    **{
+                        column.key: {"value": cell.value, "low": cell.low, "high": cell.high, "warning": cell.warning}
+                        for column, cell in zip(self.columns, row.cells, strict=True)
+                    },
+                }
+                for row in self.rows
+            ],
+            "notes": self.notes,
+        }
+
+
+def _headed(column: Column) -> str:
+    return f"{column.head} ({column.unit})" if column.unit else column.head
+
+
+def _escaped(text: str) -> str:
+    return text.replace("|", "\\|")

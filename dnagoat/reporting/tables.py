@@ -1,0 +1,142 @@
+"""Which numbers a report tabulates, each with its interval and the warning that belongs beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dnagoat.reporting.comparability import Warnings
+from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, whole
+from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.table import Cell, Column, Row, Table
+
+
+def called(results: Results, run: RunResults) -> str:
+    """The arm, with the seed where an arm has several and the run's name where even that is not enough."""
+    same = results.of(run.arm)
+    if len(same) == 1:
+        return run.arm
+    seeds = [other.seed for other in same]
+    return f"{run.arm}, seed {run.seed}" if seeds.count(run.seed) == 1 else f"{run.arm}, {run.name}"
+
+
+def outcome(results: Results, warnings: Warnings) -> Table:
+    """The first table: likelihood on test and validation, gain over the best Markov table, GC trajectory."""
+    columns = [
+        Column("test_nll", "Test NLL", "nats per base"),
+        Column("test_bits", "Test NLL", "bits per base"),
+        Column("gain", "Gain over the best Markov table", "nats per base"),
+        Column("val_nll", "Validation NLL, which chose the checkpoint", "nats per base"),
+        Column("gc_r", "GC % trajectory", "Pearson r"),
+    ]
+    rows = []
+    for run in results.runs:
+        test, val = run.nll("test"), run.nll("val")
+        cells = [
+            _nll(test, "value", "interval", warnings.of(run, "test")),
+            _nll(test, "bits", "bits_interval", ""),
+            _gain(test),
+            _nll(val, "value", "interval", ""),
+            _correlation(run.measures.get("generation")),
+        ]
+        rows.append(Row(called(results, run), cells, arm=run.arm))
+    notes = ["Below a number stands its 95 % interval. " + _scored(results)]
+    return Table("results", "Scores on DNA that the models have not seen", "Model", columns, rows, notes)
+
+
+def cost(results: Results, warnings: Warnings) -> Table:
+    """What each model needed: weights, bases read, speed, memory of device and process."""
+    columns = [
+        Column("parameters", "Weights"),
+        Column("bases", "Bases read in training"),
+        Column("tokens_per_second", "Training speed", "bases per second"),
+        Column("cuda_allocated", "Peak CUDA memory, allocated"),
+        Column("cuda_reserved", "Peak CUDA memory, reserved"),
+        Column("resident", "Peak resident memory of the process"),
+    ]
+    rows = []
+    for run in results.runs:
+        parameters, bases, speed = run.parameters, run.last("bases"), run.speed
+        allocated, reserved = run.peak("cuda_allocated_peak"), run.peak("cuda_reserved_peak")
+        resident = run.peak("resident_peak")
+        cells = [
+            Cell(large(parameters), parameters),
+            Cell(large(bases), bases, warning=warnings.of(run, "bases")),
+            Cell(whole(speed), speed, warning=warnings.of(run, "speed")),
+            Cell(gibibytes(allocated), allocated, under="" if allocated else "no GPU"),
+            Cell(gibibytes(reserved), reserved, under="" if reserved else "no GPU"),
+            Cell(gibibytes(resident), resident),
+        ]
+        rows.append(Row(called(results, run), cells, arm=run.arm))
+    notes = [
+        "Speed is the median over the steps of training as it ran, evaluation left out. Resident memory is that of the "
+        "whole process, Python and libraries included: it is not comparable with CUDA memory."
+    ]
+    return Table("cost", "What it cost", "Model", columns, rows, notes)
+
+
+def baselines(results: Results, split: str = "test") -> Table | None:
+    """The ladder on exactly the bases that the models were scored on, with each model's gain over each rung."""
+    measured = [(run, nll) for run in results.runs if (nll := run.nll(split)) and nll.get("baselines")]
+    if not measured:
+        return None
+    columns = [Column("nll", "NLL", "nats per base")]
+    columns += [Column(f"gain_{run.name}", f"Gain of {called(results, run)}", "nats per base") for run, _ in measured]
+    rows = []
+    for name in [baseline["name"] for baseline in measured[0][1]["baselines"]]:
+        each = [_named(nll, name) for _, nll in measured]
+        first = each[0] or {}
+        cells = [_nll(first, "value", "interval", "")]
+        cells += [_signed(rung.get("gain"), rung.get("gain_interval")) if rung else Cell(UNKNOWN) for rung in each]
+        rows.append(Row(name, cells, muted=True))
+    notes = [
+        "A positive gain means that the model needs fewer nats per base than the table. "
+        "Gains are paired: both are scored on the same bases, and the interval resamples the same blocks."
+    ]
+    return Table(
+        f"baselines-{split}", "The yardstick: Markov tables on the same bases", "Baseline", columns, rows, notes
+    )
+
+
+def best_baseline(nll: Result | None) -> Result | None:
+    """The rung of the ladder with the lowest NLL."""
+    rungs = (nll or {}).get("baselines") or []
+    return min(rungs, key=lambda rung: float(rung["value"]), default=None)
+
+
+def _nll(result: Result | None, value: str, bounds: str, warning: str) -> Cell:
+    if not result or result.get(value) is None:
+        return Cell(UNKNOWN)
+    low, high = result.get(bounds) or (None, None)
+    return Cell(decimals(result[value]), result[value], low, high, interval((low, high)), warning)
+
+
+def _gain(result: Result | None) -> Cell:
+    rung = best_baseline(result)
+    if rung is None:
+        return Cell(UNKNOWN)
+    cell = _signed(rung.get("gain"), rung.get("gain_interval"))
+    return Cell(cell.text, cell.value, cell.low, cell.high, f"{cell.under} ({rung['name']})".strip())
+
+
+def _signed(value: float | None, bounds: Any) -> Cell:
+    low, high = bounds or (None, None)
+    return Cell(decimals(value, sign=True), value, low, high, interval((low, high), sign=True))
+
+
+def _correlation(generation: Result | None) -> Cell:
+    pooled = (generation or {}).get("gc", {}).get("pooled") or {}
+    low, high = pooled.get("interval") or (None, None)
+    return Cell(decimals(pooled.get("r"), 3), pooled.get("r"), low, high, interval((low, high), 3))
+
+
+def _named(nll: Result, name: str) -> Result | None:
+    return next((rung for rung in nll["baselines"] if rung["name"] == name), None)
+
+
+def _scored(results: Results) -> str:
+    tests = [nll for run in results.runs if (nll := run.nll("test"))]
+    if not tests:
+        return ""
+    first = tests[0]
+    blocks = f"{whole(first.get('blocks'))} blocks of {whole(first.get('block_bases'))} bases"
+    return f"Test: {whole(first.get('count'))} scored bases in {blocks}, {whole(first.get('resamples'))} resamples."
