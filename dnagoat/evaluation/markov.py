@@ -7,7 +7,7 @@ highest order that fits is used: the same bases are scored as the model's, with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,7 @@ CHUNK = 1 << 22  # bases counted at once: their k-mer numbers take 32 MB
 Counts = NDArray[np.int64] | NDArray[np.uint32]
 Floats = NDArray[np.float64]
 Chances = Floats
+Scheme = Callable[["MarkovTables", Codes], Iterator[Chances]]
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def _read(file: Path, key: dict[str, Any], pieces: Pieces) -> Scores | None:
     if not file.exists():
         return None
     try:
-        with np.load(file, allow_pickle=False) as kept:
+        with file.open("rb") as handle, np.load(handle, allow_pickle=False) as kept:
             same = json.loads(str(kept["key"])) == key and all(
                 np.array_equal(kept[name], getattr(pieces, name)) for name in ("starts", "widths", "skips")
             )

@@ -1,0 +1,79 @@
+"""The stored result: its numbers agree with each other, and a second call reads what the first computed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dnagoat.errors import DatasetError, OptionError
+from dnagoat.evaluation.measures import MeasureOptions, ensure
+from dnagoat.files import read_json
+from dnagoat.genome.dataset import Dataset
+from dnagoat.runs import Run
+
+QUICK = MeasureOptions(block=100, resamples=1000)
+
+
+def test_numbers_agree(make_run, dataset: Dataset) -> None:
+    result = ensure(make_run("goat"), "nll", QUICK)
+    tiles = len(dataset.starts("test")) * dataset.window
+    known = int((dataset.codes(dataset.starts("test")[0], dataset.starts("test")[-1] + 64) != 4).sum())
+    assert (result["count"], result["windows"], result["blocks"]) == (known, tiles // 64, 40)
+    assert result["count"] < tiles
+    assert result["bits"] == pytest.approx(result["value"] / math.log(2))
+    assert result["perplexity"] == pytest.approx(math.exp(result["value"]))
+    assert result["interval"][0] < result["value"] < result["interval"][1]
+    names = [row["name"] for row in result["baselines"]]
+    assert names[:13] == [f"order-{k}" for k in range(13)]
+    for row in result["baselines"]:
+        assert row["gain"] == pytest.approx(row["value"] - result["value"], abs=1e-9)
+        assert row["gain_interval"][0] < row["gain"] < row["gain_interval"][1]
+    assert result["verdict"]["beats"] is False  # an untrained model
+    order_0 = result["baselines"][0]["value"]
+    assert order_0 == pytest.approx(-(0.6 * math.log(0.3) + 0.4 * math.log(0.2)), abs=0.01)
+
+
+def test_validation_says_that_it_chose_the_checkpoint(make_run) -> None:
+    result = ensure(make_run(), "nll", QUICK.but(split="val"))
+    assert result["selection"] is True
+    assert any("chosen on this split" in said for said in result["warnings"])
+
+
+def test_few_blocks_are_a_warning(make_run) -> None:
+    result = ensure(make_run(), "nll", QUICK.but(block=1000))
+    assert result["blocks"] == 4
+    assert any("only 4 blocks" in said for said in result["warnings"])
+
+
+def test_computed_once(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run()
+    first = ensure(run, "nll", QUICK)
+    monkeypatch.setattr(Run, "model", lambda *_: pytest.fail("the model was opened again"))
+    assert ensure(run, "nll", QUICK) == first == read_json(run.path / "evaluation" / "nll-test.json")
+    with pytest.raises(OptionError, match="block"):
+        ensure(run, "nll", QUICK.but(block=200))
+    # Other blocks need no other scores: those of each base are kept.
+    other = ensure(run, "nll", QUICK.but(block=200), force=True)
+    assert other["value"] == first["value"]
+
+
+def test_damaged_scores_are_computed_again(make_run) -> None:
+    run = make_run()
+    first = ensure(run, "nll", QUICK)
+    kept = run.path / "evaluation" / "bases-test.npz"
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert ensure(run, "nll", QUICK, force=True) == first
+
+
+def test_another_dataset_is_refused(make_run, dataset: Dataset) -> None:
+    run = make_run()
+    other = Run(run.path, run.config.but(dataset_hash="0" * 64))
+    with pytest.raises(DatasetError, match="give the same dataset"):
+        ensure(other, "nll", QUICK)
+
+
+def test_a_sliding_context_scores_the_same_bases_with_more_before_them(make_run) -> None:
+    plain, sliding = (ensure(make_run(), "nll", QUICK.but(stride=s), force=True) for s in (None, 16))
+    assert sliding["mean_context"] > plain["mean_context"] == 31.5
+    assert sliding["count"] >= plain["count"]
+    assert np.isfinite(sliding["value"])

@@ -1,0 +1,75 @@
+"""What is scored: each base once, with the context that was asked for, inside its region."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dnagoat.errors import OptionError, WindowError
+from dnagoat.evaluation.pieces import blocks_of, sliding, stretches
+from dnagoat.genome.dataset import Dataset
+
+
+@given(
+    lengths=st.lists(st.integers(1, 300), min_size=1, max_size=4),
+    context=st.integers(1, 100),
+    share=st.floats(0.01, 1),
+)
+def test_every_base_once_with_its_context(lengths: list[int], context: int, share: float) -> None:
+    stride = max(1, int(context * share))
+    regions, end = [], 0
+    for length in lengths:
+        regions.append((end + 5, end + 5 + length))
+        end += 5 + length
+    pieces = sliding(regions, context, stride)
+    assert pieces.positions().tolist() == [base for start, end in regions for base in range(start, end)]
+    assert (pieces.widths <= context).all()
+    for (start, end), positions in zip(regions, np.split(pieces.positions(), np.cumsum(lengths)[:-1]), strict=True):
+        inside = np.isin(pieces.positions(), positions)
+        enough = pieces.contexts()[inside] >= np.minimum(positions - start, context - stride)
+        assert enough.all()
+        assert pieces.starts[(pieces.starts >= start) & (pieces.starts < end)].size
+    assert pieces.mean_context() == pytest.approx(pieces.contexts().mean())
+
+
+def test_stride_out_of_range() -> None:
+    with pytest.raises(OptionError, match="--stride 9"):
+        sliding([(0, 100)], 8, 9)
+
+
+def test_tiles_are_the_dataset_s_windows(dataset: Dataset) -> None:
+    pieces = sliding(stretches(dataset, "test"), dataset.window, dataset.window)
+    assert pieces.starts.tolist() == dataset.starts("test").tolist()
+    assert not pieces.skips.any()
+    assert pieces.mean_context() == (dataset.window - 1) / 2
+
+
+def test_a_spread_and_its_batches(dataset: Dataset) -> None:
+    pieces = sliding([(0, 1000), (1500, 1530)], 64, 16).spread(20)
+    assert len(pieces) == 20
+    assert {int(i) for batch in pieces.batches(200) for i in batch} == set(range(20))
+    placed = np.full(pieces.offsets[-1], -1)
+    for batch in pieces.batches(200):
+        scored, places = pieces.places(batch)
+        read = pieces.starts[batch, None] + np.arange(scored.shape[1])
+        placed[places] = read[scored]
+    assert placed.tolist() == pieces.positions().tolist()
+
+
+def test_blocks_are_stretches_of_one_contig(dataset: Dataset) -> None:
+    both = sliding(stretches(dataset, "val") + stretches(dataset, "test"), 64, 64)
+    blocks = blocks_of(dataset, both, 1000)
+    assert (np.diff(blocks) >= 0).all()
+    assert len(np.unique(blocks)) == 8
+
+
+def test_a_split_without_windows(dataset: Dataset) -> None:
+    class Empty:
+        path = dataset.path
+        window = 64
+
+        def starts(self, split: str) -> np.ndarray:
+            return np.empty(0, dtype=np.int64)
+
+    with pytest.raises(WindowError, match="no window in the split val"):
+        stretches(Empty(), "val")  # type: ignore[arg-type]
