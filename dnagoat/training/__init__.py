@@ -1,1 +1,1 @@
-"""The training loop and what survives it: it yields steps and never prints."""
+"""How weights are found: presets, the loop, checkpoints, several processes, and what a run will cost."""

@@ -1,0 +1,96 @@
+"""`dnagoat train`: from a dataset to a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dnagoat_cli import training_options as o
+from dnagoat_cli.main import app
+
+EXAMPLES = """
+Train a nucleotide language model, or continue one.
+
+[bold]Examples[/bold]
+
+  dnagoat train data/demo --position goat --preset tiny --out runs/goat
+
+  dnagoat train data/demo --position goat --goat-parts spectral,recency --out runs/parts
+
+  dnagoat train --out runs/goat --resume                    [dim]after a kill, a time limit, Ctrl-C[/dim]
+
+  torchrun --nproc-per-node 8 -m dnagoat_cli train data/hg38 --preset 125m --out runs/big
+"""
+
+
+@app.command(help=EXAMPLES)
+def train(
+    out: Annotated[Path, typer.Option(help="Run folder to write.")],
+    dataset: Annotated[Path | None, typer.Argument(help="Folder that `prepare` wrote; not needed to resume.")] = None,
+    position: Annotated[str | None, typer.Option(help="goat, rope, alibi, nope, sinusoidal or goat+rope.")] = None,
+    preset: o.Preset = None,
+    steps: o.Steps = None,
+    batch_size: o.BatchSize = None,
+    seed: Annotated[int | None, typer.Option(help="Of initial weights and data order.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest whole checkpoint.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    goat_parts: o.GoatParts = None,
+    goat_rank: o.GoatRank = None,
+    goat_periods: o.GoatPeriods = None,
+    goat_learn_periods: o.GoatLearnPeriods = None,
+    goat_init: o.GoatInit = None,
+    goat_sink_width: o.GoatSinkWidth = None,
+    rope_base: o.RopeBase = None,
+    momentum: o.Momentum = None,
+    momentum_layers: o.MomentumLayers = None,
+    momentum_ramp: o.MomentumRamp = None,
+    normaliser: o.Normaliser = None,
+    kernel: o.Kernel = None,
+    lr: o.Lr = None,
+    warmup: o.Warmup = None,
+    schedule: o.Schedule = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(help="goat: linear decay, rate x0.75, warm-up x1.15.", rich_help_panel=o.LEARNING),
+    ] = None,
+    weight_decay: o.WeightDecay = None,
+    clip: o.Clip = None,
+    prior_lr_scale: o.PriorLrScale = None,
+    reverse_complement: o.ReverseComplement = None,
+    jitter: o.Jitter = None,
+    score_n: Annotated[
+        bool | None,
+        typer.Option("--score-n", help="GOAT authors' protocol: N is a fifth class.", rich_help_panel=o.LEARNING),
+    ] = None,
+    eval_every: o.EvalEvery = None,
+    eval_windows: o.EvalWindows = None,
+    precision: o.Precision = None,
+    device: o.Device = "auto",
+    micro_batch: o.MicroBatch = None,
+    parallel: o.Parallel = "auto",
+    compile_model: o.Compile = False,
+    checkpoint_activations: o.CheckpointActivations = False,
+    checkpoint_every: o.CheckpointEvery = None,
+    keep: o.Keep = None,
+) -> None:
+    given = dict(locals())
+    from dnagoat.training.distributed import place
+    from dnagoat.training.loop import train as run
+    from dnagoat.training.parallel import Execution
+    from dnagoat.training.stop import stop_asked
+    from dnagoat_cli.training_start import conclude, configuration, say
+    from dnagoat_cli.training_view import watch
+
+    config, data = configuration(dataset, out, preset, o.fields(given), resume=resume)
+    how = Execution(parallel=parallel, compile=compile_model, checkpoint_activations=checkpoint_activations)
+    main = place()[0] == 0
+    with stop_asked() as stop:
+        steps_made = run(
+            config, out, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say(main)
+        )
+        watch(steps_made, out.name, quiet=not main)
+    if main:
+        conclude(out, as_json)

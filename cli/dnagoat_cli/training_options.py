@@ -1,0 +1,135 @@
+"""Which options the commands that train share, and which field of a run's configuration each one sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+MODEL, LEARNING, MACHINE = "Model", "Learning", "Machine"
+
+Preset = Annotated[str | None, typer.Option(help="tiny, small, paper or 125m.", show_default="small")]
+Steps = Annotated[int | None, typer.Option(help="Optimizer steps.")]
+BatchSize = Annotated[int | None, typer.Option(help="Windows in the effective batch of all processes.")]
+Lr = Annotated[float | None, typer.Option(help="Peak learning rate.", rich_help_panel=LEARNING)]
+Warmup = Annotated[int | None, typer.Option(help="Steps of linear warm-up.", rich_help_panel=LEARNING)]
+Schedule = Annotated[str | None, typer.Option(help="linear or cosine decay.", rich_help_panel=LEARNING)]
+WeightDecay = Annotated[float | None, typer.Option(help="Decay of matrices.", rich_help_panel=LEARNING)]
+Clip = Annotated[float | None, typer.Option(help="Largest gradient norm.", rich_help_panel=LEARNING)]
+ReverseComplement = Annotated[
+    bool | None,
+    typer.Option(
+        "--reverse-complement/--no-reverse-complement",
+        help="Read half of the windows on the other strand.",
+        rich_help_panel=LEARNING,
+    ),
+]
+Jitter = Annotated[
+    int | None, typer.Option(help="Largest random shift of a window, in bases.", rich_help_panel=LEARNING)
+]
+PriorLrScale = Annotated[
+    float | None, typer.Option(help="Learning rate of position parameters over the others'.", rich_help_panel=LEARNING)
+]
+EvalEvery = Annotated[int | None, typer.Option(help="Steps between validations.", rich_help_panel=LEARNING)]
+EvalWindows = Annotated[int | None, typer.Option(help="Validation windows scored each time.", rich_help_panel=LEARNING)]
+CheckpointEvery = Annotated[int | None, typer.Option(help="Steps between checkpoints.", rich_help_panel=MACHINE)]
+Keep = Annotated[int | None, typer.Option(help="Newest checkpoints kept, beside the best.", rich_help_panel=MACHINE)]
+Precision = Annotated[str | None, typer.Option(help="fp32, tf32, bf16 or fp16.", rich_help_panel=MACHINE)]
+MicroBatch = Annotated[
+    int | None, typer.Option(help="Windows at once on one device; gradients add up.", rich_help_panel=MACHINE)
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=MACHINE)]
+Parallel = Annotated[
+    str, typer.Option(help="Under torchrun or srun: auto, none, ddp or fsdp.", rich_help_panel=MACHINE)
+]
+Compile = Annotated[bool, typer.Option("--compile", help="torch.compile the model.", rich_help_panel=MACHINE)]
+CheckpointActivations = Annotated[
+    bool,
+    typer.Option(
+        "--checkpoint-activations",
+        help="Recompute blocks in the backward pass: less memory, a third slower.",
+        rich_help_panel=MACHINE,
+    ),
+]
+GoatParts = Annotated[
+    str | None, typer.Option(help="Parts of the prior, as spectral,sink,recency.", rich_help_panel=MODEL)
+]
+GoatRank = Annotated[
+    int | None, typer.Option(help="Frequencies of the spectral part, on a geometric ladder.", rich_help_panel=MODEL)
+]
+GoatPeriods = Annotated[
+    str | None, typer.Option(help="Periods in bases instead, as 3,10.5,171.", rich_help_panel=MODEL)
+]
+GoatLearnPeriods = Annotated[
+    bool | None, typer.Option("--goat-learn-periods", help="Let the periods be learnt.", rich_help_panel=MODEL)
+]
+GoatInit = Annotated[str | None, typer.Option(help="uniform (no prior at step 0) or seeded.", rich_help_panel=MODEL)]
+GoatSinkWidth = Annotated[int | None, typer.Option(help="Hidden width of the sink's network.", rich_help_panel=MODEL)]
+RopeBase = Annotated[float | None, typer.Option(help="Base of RoPE's frequencies.", rich_help_panel=MODEL)]
+Momentum = Annotated[
+    float | None, typer.Option(help="Strength of the shear of queries and keys.", rich_help_panel=MODEL)
+]
+MomentumLayers = Annotated[
+    str | None, typer.Option(help="Layers with momentum, as 0,1; all by default.", rich_help_panel=MODEL)
+]
+MomentumRamp = Annotated[
+    int | None, typer.Option(help="Steps over which momentum grows from a third.", rich_help_panel=MODEL)
+]
+Normaliser = Annotated[str | None, typer.Option(help="softmax, sparsemax, entmax15 or entmax.", rich_help_panel=MODEL)]
+Kernel = Annotated[str | None, typer.Option(help="auto, sdpa, flash or dense.", rich_help_panel=MODEL)]
+
+# Options whose name in Python says nothing of the field: what each sets.
+FIELDS = {
+    "position": "model.position.name",
+    "rope_base": "model.position.rope_base",
+    "goat_init": "model.position.goat.init",
+    "goat_sink_width": "model.position.goat.sink_width",
+    "goat_learn_periods": "model.position.goat.learn_periods",
+    "normaliser": "model.normaliser",
+    "kernel": "model.kernel",
+}
+TRAIN = (
+    *("steps", "batch_size", "micro_batch", "lr", "warmup", "schedule", "recipe", "weight_decay", "clip"),
+    *("prior_lr_scale", "seed", "precision", "reverse_complement", "jitter", "score_n"),
+    *("eval_every", "eval_windows", "checkpoint_every", "keep"),
+)
+
+
+def fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Paths of the run's configuration and the values that the command line gave; what was not given stays out."""
+    from dnagoat.config import MomentumConfig
+    from dnagoat.errors import OptionError
+    from dnagoat.training.presets import LADDER
+
+    goat = "model.position.goat."
+    chosen = {f"train.{name}": given[name] for name in TRAIN if name in given}
+    chosen |= {path: given[name] for name, path in FIELDS.items() if name in given}
+    chosen["model.classes"] = 5 if given.get("score_n") else None
+    if parts := given.get("goat_parts"):
+        chosen[goat + "parts"] = tuple(parts.split(","))
+    if given.get("goat_rank"):
+        chosen |= {goat + "rank": given["goat_rank"], goat + "periods": LADDER}
+    if periods := given.get("goat_periods"):
+        values = numbers(periods, "--goat-periods")
+        chosen |= {goat + "periods": values, goat + "rank": given.get("goat_rank") or len(values)}
+    if (strength := given.get("momentum")) is not None:
+        layers = given.get("momentum_layers")
+        chosen["model.position.momentum"] = MomentumConfig(
+            strength=strength,
+            ramp_steps=given.get("momentum_ramp") or 0,
+            layers=tuple(int(layer) for layer in numbers(layers, "--momentum-layers")) if layers else None,
+        )
+    elif given.get("momentum_layers") or given.get("momentum_ramp"):
+        raise OptionError("--momentum-layers and --momentum-ramp go with --momentum; give its strength")
+    return {path: value for path, value in chosen.items() if value is not None}
+
+
+def numbers(text: str, option: str) -> tuple[float, ...]:
+    """`3,10.5` -> (3.0, 10.5)."""
+    from dnagoat.errors import OptionError
+
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError(f"{option} {text}: give numbers with commas between, as 3,10.5") from None

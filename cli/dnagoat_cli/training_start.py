@@ -1,0 +1,57 @@
+"""What a training command does before the first step and after the last: which configuration, and what is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from dnagoat.config import RunConfig
+    from dnagoat.genome.dataset import Dataset
+
+
+def configuration(
+    dataset: Path | None, out: Path, preset: str | None, options: Mapping[str, Any], *, resume: bool
+) -> tuple[RunConfig, Dataset]:
+    """The run's configuration and its dataset: those of a resumed run, with which what was given has to agree."""
+    from dnagoat.errors import OptionError
+    from dnagoat.genome.dataset import open_dataset
+    from dnagoat.runs import open_run
+    from dnagoat.training.presets import changed, configure
+
+    if resume and (out / "config.json").exists():
+        run = open_run(out)
+        config = changed(run.config, options if preset is None else {**options, "preset": preset})
+        return config, run.dataset(dataset)
+    if dataset is None:
+        raise OptionError("no dataset was given; name the folder that `dnagoat prepare` wrote")
+    data = open_dataset(dataset)
+    return configure(preset or "small", str(dataset), data.content_hash, data.window, options), data
+
+
+def say(main: bool) -> Callable[[str], None]:
+    """A voice on standard error, for the main process alone."""
+    console = Console(stderr=True)
+    return lambda sentence: console.print(sentence, style="yellow", highlight=False) if main else None
+
+
+def conclude(out: Path, as_json: bool) -> None:
+    """What a run came to, from its summary.json; nothing where it was stopped before its end."""
+    file = out / "summary.json"
+    if not file.exists():
+        return
+    summary = json.loads(file.read_text(encoding="utf-8"))
+    if as_json:
+        print(json.dumps(summary, indent=2))
+        return
+    best = "–" if summary["best_val_nll"] is None else f"{summary['best_val_nll']:.4f} nats/base"
+    Console().print(
+        f"[bold]{out}[/bold]  {summary['steps']:,} steps, {summary['bases']:,} bases in {summary['seconds']:.0f} s, "
+        f"{summary['tokens_per_second']:,.0f} bases/s; best validation {best} at step {summary['best_step']}",
+        highlight=False,
+        soft_wrap=True,
+    )

@@ -1,0 +1,148 @@
+"""What one optimizer step does: forward and backward over the micro-batches, one update, on one or many processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import isfinite
+from typing import Any
+
+import torch
+
+from dnagoat.config import RunConfig
+from dnagoat.genome.alphabet import Codes
+from dnagoat.initial import initialise
+from dnagoat.model import DnaLM
+from dnagoat.training.checkpoint import Checkpoint, Progress, put_weights, weights_of
+from dnagoat.training.distributed import Processes
+from dnagoat.training.loss import inputs_targets, scored, summed_loss
+from dnagoat.training.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
+from dnagoat.training.parallel import Execution, laid_out, synchronised
+from dnagoat.training.precision import computing, scaler
+from dnagoat.training.random_states import put_random_states, random_states
+from dnagoat.training.schedule import learning_rate, with_recipe
+
+SMALL = 64  # position parameters of at most so many numbers are followed over time
+
+
+class NonFinite(Exception):
+    """The loss or the gradient of a step is infinite or not a number; the weights have not been touched."""
+
+
+class OutOfMemory(Exception):
+    """A step did not fit; `windows` were tried at once."""
+
+    def __init__(self, windows: int) -> None:
+        super().__init__(windows)
+        self.windows = windows
+
+
+class Engine:
+    """The model and its optimizer, laid over the processes, at the state of a checkpoint or at the seed's start."""
+
+    def __init__(self, config: RunConfig, group: Processes, how: Execution, start: Checkpoint | None = None) -> None:
+        self.train, self.classes, self.group = with_recipe(config.train), config.model.classes, group
+        self.model = DnaLM(config.model)
+        initialise(self.model, config.train.seed)
+        if start is not None:
+            put_weights(self.model, start.weights, "the checkpoint")
+        self.model.to(group.device)
+        self.module = laid_out(self.model, how, group)
+        self.optimizer = adamw(self.model, self.train)
+        self.scaler = scaler(self.train, group.device)
+        self.rate = 0.0
+        if start is not None:
+            self._restore(start)
+
+    def step(self, number: int, micro_batches: list[Codes]) -> tuple[float, float]:
+        """Step 1, 2, ... on this process's windows: the loss in nats per scored base of the effective batch, and the
+        norm of its gradient before clipping. Raises `NonFinite` before anything moves, `OutOfMemory`."""
+        self.model.train()
+        self.model.set_step(number)
+        with memory_named(len(micro_batches[0])):
+            loss = self._gradients(micro_batches)
+            self.scaler.unscale_(self.optimizer)
+            norm = self._norm(clip=self.train.clip)
+            if not isfinite(norm) and not self.scaler.is_enabled():  # float16's scaler skips such a step by itself
+                raise NonFinite(f"the gradient's norm is {norm}")
+            self.rate = learning_rate(self.train, number)
+            set_rate(self.optimizer, self.rate)
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.model.constrain()
+        return loss, norm
+
+    def _gradients(self, micro_batches: list[Codes]) -> float:
+        pairs = [inputs_targets(codes, self.classes, self.group.device) for codes in micro_batches]
+        (count,) = self.group.total(sum(int(scored(targets).sum()) for _, targets in pairs))
+        # Gradients are averaged over processes, so each process's share of the sum is scaled up by their number.
+        scale = self.group.count / max(count, 1)
+        nats = torch.zeros((), dtype=torch.float64, device=self.group.device)
+        for place, (inputs, targets) in enumerate(pairs, 1):
+            with synchronised(self.module, place == len(pairs)):
+                with computing(self.train.precision, self.group.device):
+                    loss = summed_loss(self.module(inputs), targets)
+                self.scaler.scale(loss * scale).backward()  # type: ignore[no-untyped-call]
+            nats += loss.detach().double()
+        (total,) = self.group.total(float(nats))
+        if not isfinite(total):
+            raise NonFinite(f"the loss is {total}")
+        return total / max(count, 1)
+
+    def _norm(self, clip: float) -> float:
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), clip)
+        return float(whole(norm))
+
+    def prior(self) -> dict[str, list[float]] | None:
+        """Slopes, gains and amplitudes of the position scheme by name; every process must ask. None without any."""
+        small = {n: whole(p) for n, p in self.model.position_parameters().items() if p.numel() <= SMALL}
+        return {name: [float(x) for x in value.flatten()] for name, value in small.items()} or None
+
+    def state(self, progress: Progress) -> Checkpoint:
+        """Everything that a later sitting needs; every process must ask."""
+        return Checkpoint(
+            progress,
+            {name: whole(tensor) for name, tensor in weights_of(self.model).items()},
+            optimizer_tensors(self.model, self.optimizer),
+            random_states(self.group),
+        )
+
+    def described(self) -> dict[str, Any]:
+        """What summary.json says of the model and of the machine."""
+        position = sum(p.numel() for p in self.model.position_parameters().values())
+        every = sum(p.numel() for p in self.model.parameters())
+        cuda = self.group.device.type == "cuda"
+        return {
+            "parameters": {"all": every, "position": position, "content": every - position},
+            "device": torch.cuda.get_device_name(self.group.device) if cuda else "cpu",
+            "processes": self.group.count,
+            "threads": torch.get_num_threads(),
+            "precision": self.train.precision,
+        }
+
+    def loss_scale(self) -> tuple[float | None, int | None]:
+        """float16's scale and how many steps it has lasted; None in other formats."""
+        state = self.scaler.state_dict()
+        return (state["scale"], state["_growth_tracker"]) if state else (None, None)
+
+    def _restore(self, start: Checkpoint) -> None:
+        put_optimizer(self.model, self.optimizer, start.optimizer)
+        put_random_states(start.random, self.group)
+        if self.scaler.is_enabled() and start.progress.loss_scale is not None:
+            state = self.scaler.state_dict()
+            state |= {"scale": start.progress.loss_scale, "_growth_tracker": start.progress.loss_scale_age}
+            self.scaler.load_state_dict(state)
+
+
+@contextmanager
+def memory_named(windows: int) -> Iterator[None]:
+    """Turns an allocator's complaint, on a GPU or a CPU, into `OutOfMemory`."""
+    try:
+        yield
+    except torch.OutOfMemoryError:
+        raise OutOfMemory(windows) from None
+    except RuntimeError as why:
+        if "DefaultCPUAllocator" not in str(why):
+            raise
+        raise OutOfMemory(windows) from None

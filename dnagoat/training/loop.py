@@ -1,0 +1,190 @@
+"""How a run goes from its first step to its last: `for step in train(config, out): ...`; it yields and never prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from dnagoat.config import RunConfig
+from dnagoat.errors import RunError, TrainingError
+from dnagoat.genome.dataset import Dataset, open_dataset
+from dnagoat.training import checkpoint, folder
+from dnagoat.training.checkpoint import Checkpoint, Progress
+from dnagoat.training.distributed import Processes, processes
+from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
+from dnagoat.training.feed import Feed
+from dnagoat.training.lock import locked
+from dnagoat.training.metrics import Metrics, Step, cuda_peaks, resident_peak
+from dnagoat.training.parallel import Execution
+from dnagoat.training.precision import matrix_products
+from dnagoat.training.validation import Validation
+
+Say = Callable[[str], None]
+Stop = Callable[[], str | None]
+
+
+def nobody(_: str) -> None:
+    """The listener who is not there."""
+
+
+def never() -> None:
+    """The signal that never comes."""
+
+
+def train(
+    config: RunConfig,
+    out: Path,
+    *,
+    resume: bool = False,
+    force: bool = False,
+    device: str = "auto",
+    how: Execution = Execution(),
+    dataset: Dataset | None = None,
+    stop: Stop = never,
+    say: Say = nobody,
+) -> Iterator[Step]:
+    """Trains into the run folder `out` and yields every step as it is done; a finished run yields nothing.
+
+    `resume` continues from the newest whole checkpoint (or from the start where there is none), `force` replaces a run.
+    `stop` is asked after every step: once it names a signal, the state is saved and the steps end. `say` hears what a
+    person should know. Raises `RunError` (the folder), `OptionError`, `TrainingError` (non-finite, memory, disk),
+    `DatasetError`; the last good checkpoint is intact after each.
+    """
+    with ExitStack() as held:
+        group = held.enter_context(processes(device))
+        data = dataset or open_dataset(Path(config.dataset))
+        feed = Feed.of(data, config.train, group.rank, group.count)
+        _agreed(group, folder.open_folder(out) if group.main else None)
+        held.enter_context(locked(out, group, say))
+        _agreed(group, folder.begin(out, config, resume=resume, force=force) if group.main else None)
+        held.enter_context(matrix_products(config.train.precision))
+        start = checkpoint.newest(out, say if group.main else nobody) if resume else None
+        sitting = Sitting(config, out, group, feed, how, start)
+        yield from sitting.steps(stop, say)
+
+
+def _agreed(group: Processes, refusal: str | None) -> None:
+    if (sentence := group.agree(refusal)) is not None:
+        raise RunError(sentence)
+
+
+class Sitting:
+    """A run from where it stands to its last step, or until it is told to stop."""
+
+    def __init__(
+        self, config: RunConfig, out: Path, group: Processes, feed: Feed, how: Execution, start: Checkpoint | None
+    ) -> None:
+        self.train, self.out, self.group, self.feed = config.train, out, group, feed
+        self.engine = Engine(config, group, how, start)
+        self.validation = Validation(feed.dataset, config, group)
+        self.progress = checkpoint.with_best(out, start.progress) if start else Progress()
+        group.barrier()  # everybody has read before anything is tidied
+        if group.main:
+            checkpoint.settle(out, self.progress)
+            self.metrics = Metrics(out, self.progress.step)
+        self.began = perf_counter() - self.progress.seconds
+
+    def steps(self, stop: Stop, say: Say) -> Iterator[Step]:
+        try:
+            for number in range(self.progress.step + 1, self.train.steps + 1):
+                step = self._step(number)
+                signal = self._asked(stop)
+                if signal or self._due(number):
+                    self._save()
+                yield step
+                if signal:
+                    say(f"{signal}: saved at step {number:,} of {self.train.steps:,}; continue with --resume")
+                    return
+            if self.group.main:
+                self.metrics.finish(self.engine.described())
+        finally:
+            if self.group.main:
+                self.metrics.close()
+
+    def _step(self, number: int) -> Step:
+        """One optimizer step, its validation where one is due, and its row."""
+        began = perf_counter()
+        micro_batches = self.feed.micro_batches(number)
+        try:
+            loss, norm = self.engine.step(number, micro_batches)
+        except NonFinite as why:
+            raise TrainingError(
+                f"step {number:,} stopped: {why}; its windows are {self.feed.places(number)}; {self._intact()}; "
+                f"try a lower --lr, or --precision fp32"
+            ) from None
+        except OutOfMemory as why:
+            raise TrainingError(
+                f"step {number:,} does not fit {self.group.device}: {self._fitting(why.windows)}"
+            ) from None
+        bases = self.train.batch_size * self.feed.dataset.window
+        speed = bases / (perf_counter() - began)
+        validated = number % self.train.eval_every == 0 or number == self.train.steps
+        val_nll = self.validation.nll(self.engine.model) if validated else None
+        self._advance(number, bases, val_nll)
+        allocated, reserved = cuda_peaks(self.group.device)
+        step = Step(
+            step=number,
+            steps=self.train.steps,
+            bases=self.progress.bases,
+            loss=loss,
+            lr=self.engine.rate,
+            grad_norm=norm,
+            tokens_per_second=speed,
+            seconds=self.progress.seconds,
+            val_nll=val_nll,
+            cuda_allocated_peak=allocated,
+            cuda_reserved_peak=reserved,
+            resident_peak=resident_peak(),
+            prior=self.engine.prior() if validated else None,
+        )
+        if self.group.main:
+            self.metrics.write(step)
+        return step
+
+    def _advance(self, number: int, bases: int, val_nll: float | None) -> None:
+        scale, age = self.engine.loss_scale()
+        self.progress = replace(
+            self.progress,
+            step=number,
+            bases=self.progress.bases + bases,
+            seconds=perf_counter() - self.began,
+            val_nll=val_nll,
+            loss_scale=scale,
+            loss_scale_age=age,
+        )
+        if val_nll is not None and self.progress.better(val_nll):
+            self.progress = replace(self.progress, best_step=number, best_val_nll=val_nll)
+
+    def _due(self, number: int) -> bool:
+        return number % self.train.checkpoint_every == 0 or number in (self.train.steps, self.progress.best_step)
+
+    def _asked(self, stop: Stop) -> str | None:
+        """The signal that reached any of the processes, known to all of them."""
+        signal = stop()
+        (asked,) = self.group.total(signal is not None)
+        return (signal or "another process was asked to stop") if asked else None
+
+    def _save(self) -> None:
+        state = self.engine.state(self.progress)
+        refusal = None
+        if self.group.main:
+            try:
+                self.metrics.sync()
+                checkpoint.save(self.out, state, keep=self.train.keep)
+            except TrainingError as fault:
+                refusal = str(fault)
+        if (sentence := self.group.agree(refusal)) is not None:
+            raise TrainingError(sentence)
+
+    def _intact(self) -> str:
+        kept = checkpoint.present(self.out)
+        return f"the checkpoint of step {checkpoint.step_of(kept[-1]):,} is intact" if kept else "nothing was saved yet"
+
+    def _fitting(self, windows: int) -> str:
+        return (
+            f"{windows:,} windows of {self.feed.dataset.window:,} bases at once are too many; "
+            f"give a smaller --micro-batch (the effective batch stays {self.train.batch_size:,})"
+        )

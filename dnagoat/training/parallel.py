@@ -1,0 +1,58 @@
+"""How a model is laid over processes and made cheaper: DDP, FSDP2, activation checkpointing, torch.compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+from dnagoat.config import Frozen
+from dnagoat.model import DnaLM
+from dnagoat.training.distributed import Parallel, Processes
+
+
+class Execution(Frozen):
+    """How a run is computed; none of it changes what is computed, so a run may be resumed with another."""
+
+    parallel: Parallel = "auto"
+    compile: bool = False
+    checkpoint_activations: bool = False  # recompute each block in the backward pass instead of keeping it
+
+
+def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
+    """The module to call in training: the model itself (sharded in place by FSDP), or DDP around it.
+
+    Parameter names stay as they are; an optimizer has to be made after this.
+    """
+    if how.checkpoint_activations:
+        for block in model.blocks:
+            block.forward = partial(checkpoint, block.forward, use_reentrant=False)
+    if how.compile:
+        model.compile()
+    if group.count == 1 or how.parallel == "none":
+        return model
+    if how.parallel == "fsdp":
+        mesh = init_device_mesh(group.device.type, (group.count,))
+        for block in model.blocks:
+            fully_shard(block, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+        return model
+    return DistributedDataParallel(model, device_ids=[group.device] if group.device.type == "cuda" else None)
+
+
+@contextmanager
+def synchronised(module: nn.Module, now: bool) -> Iterator[None]:
+    """Gradients are exchanged in the backward passes inside only where `now`: the last of an accumulation."""
+    if isinstance(module, DistributedDataParallel) and not now:
+        with module.no_sync():
+            yield
+        return
+    if isinstance(module, FSDPModule):
+        module.set_requires_gradient_sync(now)
+    yield

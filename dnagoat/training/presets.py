@@ -1,0 +1,109 @@
+"""Which ready-made sizes there are, and how options given by hand change them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from dnagoat import __version__
+from dnagoat.config import Frozen, GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
+from dnagoat.errors import OptionError
+
+F = TypeVar("F", bound=Frozen)
+
+PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
+    "tiny": (
+        ModelConfig(width=128, heads=2, layers=4, mlp_width=512),
+        TrainConfig(steps=1000, batch_size=8, lr=1e-3, warmup=50, eval_every=100, eval_windows=64),
+    ),
+    "small": (
+        ModelConfig(width=256, heads=4, layers=6, mlp_width=1024),
+        TrainConfig(steps=5000, batch_size=16, lr=6e-4, warmup=200, eval_every=250),
+    ),
+    # The authors' genome run to the letter: R = 2 on the ladder of base 10,000, M = 8, no augmentation, 50 batches of
+    # validation. Their AdamW is PyTorch's, betas included.
+    "paper": (
+        ModelConfig(
+            width=512,
+            heads=8,
+            layers=8,
+            mlp_width=2048,
+            context=1024,
+            position=PositionConfig(goat=GoatConfig(rank=2, periods=None, ladder_base=10_000.0, sink_frequencies=8)),
+        ),
+        TrainConfig(
+            steps=1000,
+            batch_size=8,
+            lr=3e-4,
+            warmup=100,
+            schedule="cosine",
+            weight_decay=0.1,
+            betas=(0.9, 0.999),
+            clip=1.0,
+            precision="bf16",
+            reverse_complement=False,
+            eval_windows=400,
+        ),
+    ),
+    "125m": (
+        ModelConfig(width=768, heads=12, layers=12, mlp_width=3072, context=2048),
+        TrainConfig(
+            steps=20_000,
+            batch_size=64,
+            lr=6e-4,
+            warmup=1000,
+            precision="bf16",
+            eval_every=500,
+            checkpoint_every=500,
+        ),
+    ),
+}
+
+
+def preset(name: str) -> tuple[ModelConfig, TrainConfig]:
+    """The model and the training of a preset; an `OptionError` lists the names there are."""
+    if name not in PRESETS:
+        raise OptionError(f"--preset {name}: there are {', '.join(PRESETS)}")
+    return PRESETS[name]
+
+
+LADDER = object()  # as a value of an option: the geometric ladder instead of a list of periods
+
+
+def configure(name: str, dataset: str, dataset_hash: str, window: int, options: Mapping[str, Any]) -> RunConfig:
+    """A run's configuration: the preset, at the dataset's window, changed by options.
+
+    `options` maps a field's path (`model.position.name`, `train.steps`) to a value; None leaves what the preset says.
+    """
+    model, train = preset(name)
+    config = RunConfig(
+        preset=name,
+        model=model.but(context=window),
+        train=train,
+        dataset=dataset,
+        dataset_hash=dataset_hash,
+        tool_version=__version__,
+    )
+    return changed(config, options)
+
+
+def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
+    """The configuration with each option that is not None put at its path."""
+    tree: dict[str, Any] = {}
+    for path, value in options.items():
+        if value is None:
+            continue
+        *parents, leaf = path.split(".")
+        branch = tree
+        for parent in parents:
+            branch = branch.setdefault(parent, {})
+        branch[leaf] = None if value is LADDER else value
+    return _merged(config, tree)
+
+
+def _merged(config: F, tree: Mapping[str, Any]) -> F:
+    changes = {}
+    for name, value in tree.items():
+        before = getattr(config, name)
+        changes[name] = _merged(before, value) if isinstance(value, dict) and isinstance(before, Frozen) else value
+    return config.but(**changes)
