@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Does the Dockerfile build, and does its image do the demo's work? Without a Docker engine and without a GPU: buildah in
+# a chroot, over a base that debootstrap makes, FLASH_ATTN=0. Needs root, Debian's packages buildah and debootstrap,
+# 10 GB of disk and about ten minutes.
+#
+#   benchmarks/image.sh [ARGUMENTS OF buildah build AND run ...]
+#
+# The arguments are for what a site needs to reach its registries, for example --volume /etc/pip.conf:/etc/pip.conf:ro.
+# SUITE and MIRROR choose the base (bookworm, from debootstrap's own mirror).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export BUILDAH_ISOLATION=chroot
+scratch=$(mktemp -d)
+container=
+trap '[ -z "$container" ] || buildah rm "$container" >/dev/null; rm -rf --one-file-system "$scratch"' EXIT
+
+say() { printf '\n== %s (%d min %02d s)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+say "base image"
+debootstrap --variant=minbase --include=ca-certificates "${SUITE:-bookworm}" "$scratch/base" ${MIRROR:+"$MIRROR"} >"$scratch/log"
+container=$(buildah from scratch)
+buildah add --quiet "$container" "$scratch/base" / >/dev/null
+buildah commit --quiet --rm "$container" localhost/dnagoat-base >/dev/null
+container=
+
+say "building"
+buildah build "$@" --pull-never --build-arg BASE=localhost/dnagoat-base --build-arg FLASH_ATTN=0 --tag localhost/dnagoat .
+
+container=$(buildah from --pull-never localhost/dnagoat)
+mkdir "$scratch/data" "$scratch/runs" "$scratch/reports"
+chown 10001:10001 "$scratch"/{data,runs,reports}
+in_image() {
+    say "$@"
+    buildah run "${site[@]}" --volume "$scratch/data:/lab/data" --volume "$scratch/runs:/lab/runs" \
+        --volume "$scratch/reports:/lab/reports" "$container" -- "$@"
+}
+site=("$@")
+in_image id
+in_image dnagoat info
+in_image dnagoat prepare demo
+for position in goat rope; do
+    in_image dnagoat train data/demo --position "$position" --preset tiny --steps 4 --batch-size 4 --out "runs/$position"
+done
+in_image dnagoat generate runs/goat --prompt ACGTACGTACGT --length 20
+in_image dnagoat report runs/goat runs/rope --out reports/mini
+test -s "$scratch/reports/mini/report.html"
+say "passed"
+buildah images --format '{{.Name}} {{.Size}}' localhost/dnagoat
