@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
-    from dnagoat.genome.prepare import Progress
+    from dnagoat.genome.storing import Progress
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What a prepared dataset holds and how it is opened: bases, contigs, windows, splits and the rules they came from.
 
-    manifest.json  tokens.u8  windows.parquet  genome.fai  (windows.bed, genome.gzi)
+manifest.json  tokens.u8  windows.parquet  genome.fai  (windows.bed, genome.gzi)
 """
 
 from __future__ import annotations
@@ -238,20 +238,22 @@ def remarks(manifest: Manifest) -> list[str]:
     tally, rules = manifest.tally, manifest.rules
     said = []
     if tally.uracil:
-        said.append(f"{tally.uracil:,} U were read as T")
+        said.append(f"{_many(tally.uracil, 'U')} read as T")
     if tally.ambiguous:
-        said.append(f"{tally.ambiguous:,} IUPAC codes were stored as N (counted in N)")
+        said.append(f"{_many(tally.ambiguous, 'IUPAC code')} stored as N (and counted in N)")
     if tally.gaps_dropped:
-        said.append(f"{tally.gaps_dropped:,} gaps were dropped; positions are those of the ungapped sequence")
+        said.append(f"{_many(tally.gaps_dropped, 'gap')} dropped; positions are those of the ungapped sequence")
     if tally.windows_too_many_n:
-        said.append(f"{tally.windows_too_many_n:,} windows were dropped: over {rules.max_n:.0%} N, or nothing but N")
+        said.append(f"{_many(tally.windows_too_many_n, 'window')} dropped: over {rules.max_n:.0%} N, or nothing but N")
     if tally.partial_tiles:
-        said.append(f"{tally.partial_tiles:,} last partial tiles, shorter than a window, were dropped")
+        said.append(f"{_many(tally.partial_tiles, 'last partial tile')} dropped: shorter than a window")
     if manifest.uneven:
         some = ", ".join(name[:40] for name in manifest.uneven[:3])
-        said.append(
-            f"{len(manifest.uneven):,} contigs with uneven lines are not in genome.fai ({some}); the store has them"
-        )
+        said.append(f"{_many(len(manifest.uneven), 'contig')} with uneven lines left out of genome.fai ({some})")
     empty = {"val": "validation", "test": "test"}
     said += [f"the {empty[split]} split is empty" for split in ("val", "test") if not tally.windows[split]]
     return said
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' if count != 1 and noun != 'U' else ''}"

@@ -9,37 +9,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import SourceError
 from dnagoat.genome.alphabet import AMBIGUOUS, GAP, REFUSED, TABLE, TOKEN, URACIL, Codes, letter_name
+from dnagoat.genome.records import Bases, GapRule, Header
 from dnagoat.genome.source import Source, refuse_other
-
-GapRule = Literal["refuse", "drop"]
 
 _BOM: Final = b"\xef\xbb\xbf"
 _BLANK: Final = b"\r\n \t"
 _LONGEST_HEADER: Final = 1 << 20
 _LINE_END: Final = re.compile(rb"[\r\n]")
-
-
-class Header(NamedTuple):
-    """A record begins."""
-
-    name: str
-    description: str
-
-
-class Bases(NamedTuple):
-    """More of the record's sequence: tokens (L,), and how many letters were something else before."""
-
-    tokens: Codes
-    ambiguous: int
-    uracil: int
-    gaps: int
 
 
 @dataclass
@@ -254,9 +237,14 @@ class FastaScan:
     def _where(self) -> str:
         return f"{self.source.path}, line {self._line:,}"
 
-    def write_index(self, path: Path) -> None:
-        """The index in `samtools faidx` format; records whose lines are uneven have none."""
-        with path.open("w", encoding="utf-8", newline="\n") as handle:
+    def share(self) -> float:
+        return self.source.done / self.source.size
+
+    def write_index(self, folder: Path) -> None:
+        """genome.fai as `samtools faidx` has it, without records whose lines are uneven; genome.gzi for bgzip."""
+        if self.source.kind == "bgzip":
+            self.source.write_gzi(folder / "genome.gzi")
+        with (folder / "genome.fai").open("w", encoding="utf-8", newline="\n") as handle:
             for entry in self.index:
                 handle.write(f"{entry.name}\t{entry.length}\t{entry.offset}\t{entry.line_bases}\t{entry.line_width}\n")
 
@@ -264,12 +252,16 @@ class FastaScan:
 def _steady(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
     """Blocks that never end between the two bytes of a CRLF, each with whether it is the last."""
     held = b""
-    for block in blocks:
-        if held and not held.endswith(b"\r"):
-            yield held, False
-            held = block
-        else:
-            held += block
+    try:
+        for block in blocks:
+            if held and not held.endswith(b"\r"):
+                yield held, False
+                held = block
+            else:
+                held += block
+    except SourceError:
+        yield held, False  # what came before the damage is judged first: it may not be FASTA at all
+        raise
     if held:
         yield held, True
 

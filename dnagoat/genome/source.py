@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal
+from typing import BinaryIO, Final, Literal
 
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
@@ -96,7 +96,6 @@ class Source:
                     yield b"".join(parts)
                     parts, held = [], 0
         except SourceError:
-            # What came before the damage is judged first: it may not be FASTA at all.
             if parts:
                 yield b"".join(parts)
             raise
@@ -104,14 +103,20 @@ class Source:
             yield b"".join(parts)
 
     def _pieces(self) -> Iterator[bytes]:
-        return self._raw() if self.kind == "plain" else self._unzipped()
+        return self._raw() if self.kind in ("plain", "2bit") else self._unzipped()
 
     def _raw(self) -> Iterator[bytes]:
         with self.path.open("rb") as handle:
-            while piece := handle.read(READ):
+            while piece := self._read(handle):
                 self.done += len(piece)
                 self._digest.update(piece)
                 yield piece
+
+    def _read(self, handle: BinaryIO) -> bytes:
+        try:
+            return handle.read(READ)
+        except OSError as fault:
+            raise SourceError(f"{self.path} cannot be read: {fault.strerror}") from None
 
     def _unzipped(self) -> Iterator[bytes]:
         member = isal_zlib.decompressobj(_MEMBER)
@@ -124,8 +129,8 @@ class Source:
                     raise SourceError(f"{self.path} has something else after its gzip data; it is damaged")
                 try:
                     data = member.decompress(piece)
-                except IsalError as fault:
-                    reason = "its checksum does not match" if "crc" in str(fault).lower() else "it cannot be unpacked"
+                except IsalError as fault:  # type: ignore[misc]  # its stub declares an instance
+                    reason = "its checksum does not match" if "checksum" in str(fault) else "it cannot be unpacked"
                     raise SourceError(f"{self.path} is a damaged gzip file: {reason}; fetch it again") from None
                 fresh = False
                 out += len(data)

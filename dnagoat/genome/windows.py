@@ -17,7 +17,9 @@ from dnagoat.genome.alphabet import CODE, MASKED, C, Codes, G, N
 
 Split = Literal["train", "val", "test"]
 SPLITS: Final[tuple[Split, ...]] = ("train", "val", "test")
-BLOCKS: Final = 20  # of a genome that is split by blocks: in each ten, one for validation and one for test
+# A genome that is split by blocks: ten blocks a round, one of them for validation and one for test.
+_ROUND: Final = 10
+_ROUNDS: Final = 2
 _HELD_OUT: Final[dict[int, Split]] = {4: "val", 9: "test"}
 
 
@@ -45,24 +47,24 @@ def by_contig(
 
 
 def by_blocks(lengths: Sequence[int], guard: int) -> list[list[Span]]:
-    """BLOCKS equal stretches of the contigs laid end to end, in turn 4 train, 1 validation, 4 train, 1 test.
+    """Equal blocks of the contigs laid end to end, in turn 4 train, 1 validation, 4 train, 1 test; twice over.
 
-    Train gives up `guard` bases wherever it touches a held-out block of the same contig.
+    Train gives up `guard` bases wherever it touches a held-out block of the same contig. A genome too small for blocks
+    of `guard` bases goes once over, or stays whole as training.
     """
     total = sum(lengths)
-    edges = [total * block // BLOCKS for block in range(BLOCKS + 1)]
+    blocks = next((r * _ROUND for r in range(_ROUNDS, 0, -1) if total >= r * _ROUND * guard), 1)
+    edges = np.array([total * block // blocks for block in range(blocks + 1)])
     spans: list[list[Span]] = []
-    first = block = 0
+    first = 0
     for length in lengths:
-        last, here = first + length, []
-        while block < BLOCKS - 1 and edges[block + 1] <= first:
-            block += 1
-        at = block
-        while at < BLOCKS and edges[at] < last:
-            start, end = max(edges[at], first), min(edges[at + 1], last)
-            if start < end:
-                here.append(Span(start - first, end - first, _HELD_OUT.get(at % 10, "train")))
-            at += 1
+        last = first + length
+        here = []
+        for block in range(int(np.searchsorted(edges, first, side="right")) - 1, blocks):
+            start, end = max(int(edges[block]), first), min(int(edges[block + 1]), last)
+            if start >= end:
+                break
+            here.append(Span(start - first, end - first, _HELD_OUT.get(block % _ROUND, "train")))
         spans.append(_guarded(_merged(here), guard))
         first = last
     return spans
