@@ -31,35 +31,32 @@ class Concern:
     of: Callable[[RunResults], Any]
 
 
+def _schedule(run: RunResults) -> Any:
+    train = run.config.train
+    return train.lr, train.schedule, train.warmup
+
+
+def _scored(run: RunResults) -> Any:
+    test = run.nll("test")
+    return (test["dataset_hash"], test["count"], test.get("windows")) if test else None
+
+
 CONCERNS = (
-    Concern(
-        "test", "other dataset", "The runs were trained on different datasets", lambda run: run.config.dataset_hash
-    ),
-    Concern(
-        "test",
-        "other scored bases",
-        "The test numbers are not over the same bases",
-        lambda run: _scored(run),
-    ),
+    Concern("test", "other dataset", "Runs were trained on different datasets", lambda run: run.config.dataset_hash),
+    Concern("test", "other scored bases", "Test numbers are not over the same bases", _scored),
     Concern(
         "test",
         "N is scored",
         "Some runs score N as a fifth symbol (the authors' protocol), which lowers NLL",
         lambda run: run.config.train.score_n,
     ),
+    Concern("test", "other context", "Models see contexts of different length", lambda run: run.config.model.context),
+    Concern("bases", "other amount", "Models have read different numbers of bases", lambda run: run.last("bases")),
+    Concern("bases", "other schedule", "The learning rate or its schedule differs", _schedule),
     Concern(
-        "test", "other context", "The models see contexts of different length", lambda run: run.config.model.context
+        "speed", "other precision", "Runs computed in different precisions", lambda run: run.config.train.precision
     ),
-    Concern("bases", "other amount", "The models have read different numbers of bases", lambda run: run.last("bases")),
-    Concern(
-        "bases",
-        "other schedule",
-        "The learning rate or its schedule differs",
-        lambda run: (run.config.train.lr, run.config.train.schedule, run.config.train.warmup),
-    ),
-    Concern(
-        "speed", "other precision", "The runs computed in different precisions", lambda run: run.config.train.precision
-    ),
+    Concern("speed", "other device", "Runs were trained on different devices", lambda run: run.summary.get("device")),
 )
 
 
@@ -80,8 +77,3 @@ def compared(results: Results) -> Warnings:
         for text in (run.nll("test") or {}).get("warnings", []):
             beside.setdefault((str(run.run.path), "test"), []).append(text)
     return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)
-
-
-def _scored(run: RunResults) -> Any:
-    test = run.nll("test")
-    return (test["dataset_hash"], test["count"], test.get("windows")) if test else None

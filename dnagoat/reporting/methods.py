@@ -47,9 +47,9 @@ def _paragraphs(results: Results) -> list[str]:
     test = next((nll for run in results.runs if (nll := run.nll("test"))), None)
     if test:
         paragraphs.append(
-            "NLL is the negative log-likelihood in nats per scored base (bits = nats / ln 2). A window is fed as a start "
-            "symbol and its bases, so every base is scored once, the first one without context; N and other ambiguous "
-            "codes are never a target. Intervals are 95 % percentile intervals of "
+            "NLL is the negative log-likelihood in nats per scored base (bits = nats / ln 2). A window is fed as a "
+            "start symbol and its bases, so every base is scored once, the first one without context; N and other "
+            "ambiguous codes are never a target. Intervals are 95 % percentile intervals of "
             f"{whole(test.get('resamples'))} resamples of contiguous blocks of {whole(test.get('block_bases'))} bases. "
             "The checkpoint with the lowest validation NLL was scored on the test split, which no choice has seen."
         )
@@ -57,10 +57,11 @@ def _paragraphs(results: Results) -> list[str]:
     if generation:
         options = generation.get("settings", {}).get("trajectory", {})
         paragraphs.append(
-            f"GC % trajectories: {options.get('prompts', UNKNOWN)} prompts of {options.get('prompt_length', UNKNOWN)} real "
-            f"bases from random {generation['split']} windows without N, {options.get('samples', UNKNOWN)} sampled "
-            f"continuations of {options.get('length', UNKNOWN)} bases each, GC % in windows of "
-            f"{options.get('window', UNKNOWN)} bases every {options.get('stride', UNKNOWN)}; intervals resample prompts."
+            f"GC % trajectories: {options.get('prompts', UNKNOWN)} prompts of {options.get('prompt_length', UNKNOWN)} "
+            f"real bases from random {generation['split']} windows without N, {options.get('samples', UNKNOWN)} "
+            f"sampled continuations of {options.get('length', UNKNOWN)} bases each, GC % in windows of "
+            f"{options.get('window', UNKNOWN)} bases every {options.get('stride', UNKNOWN)}; "
+            "intervals resample prompts."
         )
     return paragraphs
 

@@ -59,8 +59,11 @@ def _code(text: str) -> Markup:
 
 
 def _sections(figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    drawn = [{"figure": figure, "svg": figure.inline()} for figure in figures]
     return [
-        {"name": name, "id": name.lower().replace(" ", "-"), "figures": list(group)}
-        for name, group in groupby(drawn, key=lambda entry: entry["figure"].section)
+        {
+            "name": name,
+            "id": name.lower().replace(" ", "-"),
+            "figures": [{"figure": figure, "svg": figure.inline()} for figure in group],
+        }
+        for name, group in groupby(figures, key=lambda figure: figure.section)
     ]

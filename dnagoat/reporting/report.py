@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,16 +94,34 @@ class Report:
 
     def write(self, out: Path, *, force: bool = False) -> Path:
         """Writes the report's folder and returns the page; an existing report is a `RunError` without `force`."""
-        if (out / "report.html").exists() and not force:
-            raise RunError(f"{out} already holds a report; give another --out, or --force to replace it")
-        for figure in self.figures:
-            figure.save(out / "figures")
-        for table in self._all_tables():
-            write_text(out / "tables" / f"{table.name}.csv", table.csv())
-        write_json(out / "results.json", self.as_dict())
-        write_text(out / "report.md", self.markdown())
-        write_text(out / "report.html", self.html())
+        free(out, force=force)
+        aside = out.with_name(f".{out.name}.{os.getpid()}.tmp")
+        try:
+            self._fill(aside)
+            if out.exists():
+                shutil.rmtree(out)
+            aside.rename(out)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
         return out / "report.html"
+
+    def _fill(self, folder: Path) -> None:
+        for figure in self.figures:
+            figure.save(folder / "figures")
+        for table in self._all_tables():
+            write_text(folder / "tables" / f"{table.name}.csv", table.csv())
+        write_json(folder / "results.json", self.as_dict())
+        write_text(folder / "report.md", self.markdown())
+        write_text(folder / "report.html", self.html())
+
+
+def free(out: Path, *, force: bool = False) -> None:
+    """Refuses (`RunError`) a folder that holds a report, or that holds anything else than one, before work is done."""
+    if (out / "report.html").exists():
+        if not force:
+            raise RunError(f"{out} already holds a report; give another --out, or --force to replace it")
+    elif out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise RunError(f"{out} is there already and is no report; give another --out")
 
 
 def report(results: Results, command: str, *, title: str | None = None, remarks: Sequence[str] = ()) -> Report:

@@ -24,6 +24,7 @@ class RunResults:
     run: Run
     arm: str
     metrics: list[Result]
+    summary: Result  # of the whole training, empty before its end
     measures: dict[str, Result]
 
     @property
@@ -43,8 +44,9 @@ class RunResults:
 
     @property
     def parameters(self) -> int | None:
-        """How many weights the model has, as its trainer counted them."""
-        return self.last("parameters")
+        """How many weights the model has, as its trainer counted them; None before training has ended."""
+        parameters = self.summary.get("parameters")
+        return int(parameters["all"]) if parameters else None
 
     @property
     def speed(self) -> float | None:
@@ -82,7 +84,14 @@ def read_runs(paths: Sequence[Path]) -> list[RunResults]:
     """The runs at these paths, in this order; a `RunError` says which file cannot be read."""
     runs = [open_run(path) for path in paths]
     names = labels([run.config for run in runs])
-    return [RunResults(run, arm, run.metrics(), _measures(run)) for run, arm in zip(runs, names, strict=True)]
+    return [
+        RunResults(run, arm, run.metrics(), _summary(run), _measures(run)) for run, arm in zip(runs, names, strict=True)
+    ]
+
+
+def _summary(run: Run) -> Result:
+    file = run.path / "summary.json"
+    return _read(file) if file.exists() else {}
 
 
 def _measures(run: Run) -> dict[str, Result]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, cast
+
+Dash = Literal["-", "--", "-.", ":"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ SPARE = (
     Ink("#4f5b66", "#b8c4cf"),
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
-DASHES = ("-", "--", "-.", ":")
+DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Look:
 
     ink: Ink
     marker: str
-    dash: str
+    dash: Dash
 
     @property
     def colour(self) -> str:
@@ -116,5 +118,5 @@ def drawing() -> Iterator[None]:
     """Matplotlib with this style inside the block, and with the caller's settings again after it."""
     import matplotlib as mpl
 
-    with mpl.rc_context(SETTINGS):
+    with mpl.rc_context(cast(Any, SETTINGS)):
         yield

@@ -35,6 +35,15 @@ def run(folder: Path, setting: RunConfig, nll: float, *, missing: tuple[str, ...
     rng = np.random.default_rng([setting.train.seed, *setting.model.position.name.encode()])
     write_json(folder / "config.json", setting.model_dump(mode="json"))
     write_text(folder / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in _metrics(setting, nll, rng)))
+    write_json(
+        folder / "summary.json",
+        {
+            "format": 1,
+            "parameters": {"all": 812_032, "position": 1_216, "content": 810_816},
+            "device": "cpu",
+            "precision": "fp32",
+        },
+    )
     for name, content in {
         "nll-val": _nll(setting, "val", nll - 0.004, rng),
         "nll-test": _nll(setting, "test", nll, rng),

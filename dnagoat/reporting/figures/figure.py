@@ -1,4 +1,4 @@
-"""What a figure is: a drawing with a title, an alternative text, and a caption that says how to read it and its limits."""
+"""What a figure is: a drawing with a title, an alternative text, and a caption that says how to read it."""
 
 from __future__ import annotations
 

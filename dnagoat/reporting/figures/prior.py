@@ -67,10 +67,8 @@ def _draw(panel: Axes, distances: Sequence[float], head: dict[str, Any], colour:
     panel.set_xscale("symlog", linthresh=2)
     panel.grid(visible=False)
     slope = head.get("slope")
-    told = f"layer {head['layer'] + 1}, head {head['head'] + 1}" + (
-        f"   slope {slope:.3g}" if slope is not None else ""
-    )
-    panel.set_title(told, fontsize=8.5, fontweight="normal")
+    place = f"layer {head['layer'] + 1}, head {head['head'] + 1}"
+    panel.set_title(place if slope is None else f"{place}, slope {slope:.3g}", fontsize=8.5, fontweight="normal")
     ticks = [0, *MARKED, *(tick for tick in (1000, 5000, 20000) if tick <= max(distances))]
     panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
     panel.minorticks_off()

@@ -49,8 +49,8 @@ def curves(results: Results) -> Figure | None:
         "training-curves",
         "How fast each model learned",
         "Training",
-        reading="Lower is better. The thin line is the training loss, smoothed over 5 % of the steps; the marks are the "
-        "NLL on validation windows, which also chose the checkpoint.",
+        reading="Lower is better. The thin line is the training loss, smoothed over 5 % of the steps; the marks are "
+        "the NLL on validation windows, which also chose the checkpoint.",
         limits="The validation windows are few and were used for selection, so read the final number in the table, "
         "not here; a line that still falls says that training was stopped, not finished.",
         alt=f"Line chart of NLL against bases read. On validation, in nats per base, {listed(ends)}.",
