@@ -1,0 +1,31 @@
+"""Started by torchrun: trains the same runs under DDP and FSDP, one after the other.
+
+    on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, OUT/fsdp-half
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from pathlib import Path
+
+from torch import distributed
+
+from dnagoat.config import RunConfig
+from dnagoat.training.loop import train
+from dnagoat.training.parallel import Execution
+
+
+def main(config_file: str, out: str) -> None:
+    config = RunConfig(**json.loads(Path(config_file).read_text()))
+    distributed.init_process_group("gloo")
+    for parallel in ("ddp", "fsdp"):
+        list(train(config, Path(out) / parallel, device="cpu", how=Execution(parallel=parallel)))
+    asked = iter([None] * 9 + ["SIGTERM"])
+    stopped = train(config, Path(out) / "half", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked))
+    list(islice(stopped, 10))
+    distributed.destroy_process_group()
+
+
+main(*sys.argv[1:])
