@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 from dnagoat_cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = ("torch", "pandas", "scipy", "matplotlib", "pyarrow", "pydantic", "numpy", "Bio")
+HEAVY = ("torch", "pandas", "scipy", "matplotlib", "pyarrow", "numpy", "Bio")
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import typer
 
+from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat_cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,3 +58,18 @@ def test_pictures_and_links_lead_somewhere() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", README)
     missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
     assert not missing
+
+
+def test_dataset_is_read_as_its_page_says(tmp_path: Path) -> None:
+    page = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
+    source = tmp_path / "two.fa"
+    source.write_text(">first\nACGTNacgtn\n>second\nTTTTTTTTTT\n", encoding="utf-8")
+    prepare(source, tmp_path / "data" / "demo", PrepareOptions(window=2, split="blocks", max_n=1.0))
+    told = (
+        'print("".join("ACGTN"[code] for code in codes), "".join(".x"[int(bit)] for bit in masked), len(windows) > 0)'
+    )
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code + told], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "ACGTNACGTN .....xxxxx True\n"
