@@ -26,9 +26,10 @@ RUN mkdir /wheels \
     fi
 
 FROM ${RUNTIME}
+# The compiler and the headers are for `train --compile`: Triton builds its launchers where it runs.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends python3 python3-venv \
+    && apt-get install -y --no-install-recommends gcc libc6-dev python3 python3-dev python3-venv \
     && rm -rf /var/lib/apt/lists/* \
     && python3 -m venv /opt/dnagoat
 # torch alone first: its layer is several GB and outlives every change of the code.
@@ -42,8 +43,12 @@ RUN --mount=type=bind,from=flash,source=/wheels,target=/wheels \
 # The user by number, so that a cluster that forbids root can see that it is none.
 RUN useradd --uid 10001 --create-home dnagoat \
     && install -d -o 10001 -g 10001 /lab /lab/data /lab/runs /lab/reports
-# Caches go where any user of `docker run --user` may write.
-ENV PATH=/opt/dnagoat/bin:$PATH MPLCONFIGDIR=/tmp/matplotlib TORCHINDUCTOR_CACHE_DIR=/tmp/inductor PYTHONUNBUFFERED=1
+# Caches go where any user of `docker run --user` may write; downloaded genomes into the volume, so that they stay.
+ENV PATH=/opt/dnagoat/bin:$PATH \
+    DNAGOAT_CACHE=/lab/data/.cache \
+    MPLCONFIGDIR=/tmp/matplotlib \
+    TORCHINDUCTOR_CACHE_DIR=/tmp/inductor \
+    TRITON_CACHE_DIR=/tmp/triton
 USER 10001
 WORKDIR /lab
 VOLUME ["/lab/data", "/lab/runs", "/lab/reports"]
