@@ -44,10 +44,10 @@ class MeasureOptions(Frozen):
 
 @dataclass(frozen=True)
 class Measure:
-    """One entry of the table: `compute` names a function (Run, MeasureOptions, Progress) -> Result as `module:function`.
+    """One entry of the table.
 
-    It is imported when it is needed. With `per_split` the file's name ends in the split. `settings` names the fields
-    of the options that change its result.
+    `compute` names a function (Run, MeasureOptions, Progress) -> Result as `module:function`, imported when it is
+    needed. With `per_split` the file's name ends in the split. `settings` names the options that change its result.
     """
 
     name: str

@@ -1,0 +1,164 @@
+"""What `generate` reads, how its progress looks, and which files it leaves."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from dnagoat.errors import OptionError, RunError
+
+if TYPE_CHECKING:
+    from dnagoat.generation import Generated, Progress
+    from dnagoat.model import DnaLM
+    from dnagoat.prompts import Prompt
+    from dnagoat.runs import Run
+    from dnagoat.sampling import SamplingOptions
+
+
+@dataclass
+class Finished:
+    """The sequences that are done, in the order of prompts and samples, and whether the user stopped it."""
+
+    sequences: list[Generated]
+    interrupted: bool = False
+
+
+def say(note: str) -> None:
+    sys.stderr.write(f"note: {note}\n")
+
+
+def refuse_taken(files: Sequence[Path], force: bool) -> None:
+    for file in files:
+        if file.exists() and not force:
+            raise RunError(f"{file} is already there; choose another name or give --force")
+        if file.is_dir():
+            raise RunError(f"{file} is a folder; give the name of a file")
+    if len({file.resolve() for file in files}) < len(files):
+        raise OptionError("--out, --scores and --table must be different files")
+
+
+def loaded(run: Run, checkpoint: str, device: str) -> DnaLM:
+    """The model of the best or the last checkpoint on a device."""
+    from dnagoat.training.distributed import pick_device
+
+    if checkpoint not in ("best", "last"):
+        raise OptionError(f"--checkpoint {checkpoint}: give best or last")
+    return run.model("best" if checkpoint == "best" else "last", pick_device(device))
+
+
+def gathered(
+    run: Run,
+    prompt: list[str] | None,
+    prompts: Path | None,
+    regions: Path | None,
+    from_split: str | None,
+    dataset: Path | None,
+    *,
+    count: int,
+    length: int,
+    seed: int,
+) -> list[Prompt]:
+    """The prompts of all sources that were given, in the order of the help page."""
+    from dnagoat import prompts as read
+    from dnagoat.genome.windows import SPLITS
+
+    found: list[Prompt] = []
+    for text in prompt or []:
+        found.append(read.from_text(text, say))
+    if prompts is not None:
+        found += read.from_fasta(prompts, say)
+    if regions is not None:
+        found += read.from_regions(regions, run.dataset(dataset, other=dataset is not None))
+    if from_split is not None:
+        split = next((name for name in SPLITS if name == from_split), None)
+        if split is None:
+            raise OptionError(f"--from-split {from_split}: there are {', '.join(SPLITS)}")
+        opened = run.dataset(dataset, other=dataset is not None)
+        found += read.from_split(opened, split, count, length, seed)
+    asked = any(source is not None for source in (prompt, prompts, regions, from_split))
+    return found if asked else [read.nothing()]
+
+
+def written(
+    model: DnaLM,
+    prompts: Sequence[Prompt],
+    options: SamplingOptions,
+    *,
+    length: int,
+    samples: int,
+    batch_size: int,
+    max_context: int | None,
+) -> Finished:
+    """Generates under a bar; Ctrl-C ends it with what is finished."""
+    from dnagoat.generation import generate, plan
+
+    codes = [prompt.codes for prompt in prompts]
+    planned = plan(model, codes, length, samples=samples, batch_size=batch_size, max_context=max_context)
+    if planned.note:
+        say(planned.note)
+    finished = Finished([])
+    with _bar(len(prompts) * samples * length) as progress:
+        try:
+            for made in generate(model, codes, length, options, samples=samples, planned=planned, progress=progress):
+                finished.sequences.append(made)
+        except KeyboardInterrupt:
+            finished.interrupted = True
+    finished.sequences.sort(key=lambda made: (made.prompt, made.sample))
+    return finished
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Progress]:
+    """Bases, bases a second and time left on standard error; nothing where it is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f} bases/s" if task.speed else "")
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.completed:,.0f} of {task.total:,.0f} bases"),
+        BarColumn(),
+        Speed(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+def save(
+    finished: Finished,
+    prompts: Sequence[Prompt],
+    options: SamplingOptions,
+    *,
+    out: Path | None,
+    scores: Path | None,
+    table: Path | None,
+) -> None:
+    """Writes what was asked for; nothing where no sequence is finished."""
+    from dnagoat.writing import write_fasta, write_scores, write_table
+
+    if not finished.sequences:
+        return
+    write_fasta(out or sys.stdout, prompts, finished.sequences, options)
+    if scores is not None:
+        write_scores(scores, finished.sequences)
+    if table is not None:
+        write_table(table, prompts, finished.sequences, options)
+
+
+def end(finished: Finished, asked: int) -> None:
+    """Says so where the user stopped it, with the exit code of an interrupt."""
+    if finished.interrupted:
+        say(f"interrupted; {len(finished.sequences):,} of {asked:,} sequences were finished and kept")
+        raise typer.Exit(130)

@@ -1,0 +1,179 @@
+"""One more symbol for many sequences at the same position: the model's forward, laid out for a single query.
+
+Everything that a step needs is made once: projections of queries, keys and values side by side, keys transposed so that
+scores are one product over contiguous rows, room for keys and values of all positions. Position lanes are not stored
+with the keys of every sequence: their product with the query is one row of log-prior a head, the same for all
+sequences, formed in float64 relative to the newest key.
+"""
+
+# L layers, B sequences, H heads, C content width, D head width, P lanes, R room (keys held), S keys seen, W width
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn.functional import gelu, layer_norm, linear
+
+from dnagoat.attention.cache import Cache
+from dnagoat.attention.layer import Attention
+from dnagoat.attention.positions import At, Pair, PositionScheme
+from dnagoat.model import Block, DnaLM
+
+LANE_BLOCK = 256  # positions whose lanes are made at a time
+READ_AT_ONCE = 16_384  # symbols of prompts in one forward pass
+
+
+class Layer:
+    """One block's weights, transposed for `x @ w`, the kernel's scale folded into the queries."""
+
+    def __init__(self, block: Block) -> None:
+        attention: Attention = block.attention
+        self.scheme = attention.scheme
+        self.still = type(self.scheme).rotate is PositionScheme.rotate
+        self.normalise: Callable[[Tensor], Tensor] = attention.normaliser.forward
+        self.attention_norm, self.mlp_norm = block.attention_norm, block.mlp_norm
+        query = attention.query.weight / self.scheme.root
+        self.qkv = torch.cat([query, attention.key.weight, attention.value.weight]).T.contiguous()
+        self.out = attention.out.weight.T.contiguous()
+        up, down = block.mlp.get_submodule("up"), block.mlp.get_submodule("down")
+        self.up, self.down = up.weight.T.contiguous(), down.weight.T.contiguous()  # type: ignore[operator]
+
+
+class Decoder:
+    """Keys and values of `batch` sequences that all stand at the same position, and the step to the next one.
+
+    With `room` smaller than a sequence the window slides: the first symbol and the latest room - 1 are seen, at their
+    own absolute positions.
+    """
+
+    def __init__(self, model: DnaLM, batch: int, room: int) -> None:
+        self.model, self.batch = model, batch
+        config = model.config
+        self.heads, self.head_width = config.heads, config.head_width
+        self.layers = [Layer(block) for block in model.blocks]  # type: ignore[arg-type]
+        self.content, lanes = self.layers[0].scheme.content, self.layers[0].scheme.lanes
+        like, count = model.embedding.weight, config.layers
+        self.room, self.length = room, 0
+        self.k = like.new_empty(count, batch, self.heads, self.content, _odd_lines(room))
+        self.v = like.new_empty(count, batch, self.heads, room, self.head_width)
+        self.before: list[Pair | None] = [None] * count
+        self.key_lanes = like.new_empty(count, self.heads, lanes, room, dtype=torch.float64)
+        self._lanes = torch.empty(0), torch.empty(0)
+        self._lanes_from = -LANE_BLOCK
+        self._scores = like.new_empty(batch * self.heads * room)
+
+    @torch.inference_mode()
+    def read(self, symbols: Tensor, repeats: int = 1) -> Tensor:
+        """Takes in the first T <= room symbols (B / repeats, T), a row for `repeats` sequences; logits (B, classes)."""
+        count = symbols.shape[1]
+        step = max(1, READ_AT_ONCE // count)
+        logits = [self._read(symbols[i : i + step], i * repeats, repeats) for i in range(0, len(symbols), step)]
+        for layer, part in enumerate(self.layers):
+            if (lanes := part.scheme.lanes_at(At(torch.arange(count, device=symbols.device)))) is not None:
+                self.key_lanes[layer, :, :, :count] = lanes[1].transpose(-1, -2)
+        self.length = count
+        return torch.cat(logits)
+
+    def _read(self, symbols: Tensor, first: int, repeats: int) -> Tensor:
+        weight = self.model.embedding.weight
+        cache = Cache(self.model.config, len(symbols), symbols.shape[1], weight.device, weight.dtype)
+        logits: Tensor = self.model(symbols, cache)[:, -1]
+        rows = slice(first, first + len(symbols) * repeats)
+        self.k[:, rows, ..., : cache.length] = _repeat(cache.k[..., -self.content :].transpose(-1, -2), repeats)
+        self.v[:, rows, :, : cache.length] = _repeat(cache.v, repeats)
+        for layer, pair in enumerate(cache.before):
+            if pair is not None:
+                q, k = (x.repeat_interleave(repeats, 0) for x in pair)
+                self._remember(layer, rows, q / self.layers[layer].scheme.root, k)
+        return logits.repeat_interleave(repeats, 0)
+
+    def _remember(self, layer: int, rows: slice, q: Tensor, k: Tensor) -> None:
+        if self.before[layer] is None:
+            shape = (self.batch, *q.shape[1:])
+            self.before[layer] = q.new_empty(shape), k.new_empty(shape)
+        held = self.before[layer]
+        assert held is not None
+        held[0][rows], held[1][rows] = q, k
+
+    @torch.inference_mode()
+    def step(self, symbols: Tensor) -> Tensor:
+        """The next symbol of each sequence, (B,) -> logits of the one after, (B, classes)."""
+        slot = self.length if self.length < self.room else 1 + (self.length - 1) % (self.room - 1)
+        seen = min(self.length + 1, self.room)
+        at = At(torch.tensor([self.length], device=symbols.device))
+        x = self.layers[0].scheme.embed(self.model.embedding(symbols[:, None]), at)[:, 0]
+        priors = self._log_prior(slot, seen)
+        columns, rows = self.k[..., slot], self.v[..., slot, :]
+        keys = self.k[..., :seen].flatten(1, 2).unbind()
+        values = self.v[..., :seen, :].flatten(1, 2).unbind()
+        for i, layer in enumerate(self.layers):
+            norm = layer.attention_norm
+            q, k, v = self._heads(layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps) @ layer.qkv)
+            if not layer.still:
+                q, k, self.before[i] = self._rotated(layer, q, k, at, self.before[i])
+            columns[i].copy_(k)
+            rows[i].copy_(v)
+            scores = self._scores[: self.batch * self.heads * seen].view(-1, 1, seen)
+            torch.bmm(q.reshape(-1, 1, self.content), keys[i], out=scores)
+            scores = scores.view(self.batch, self.heads, 1, seen)
+            if priors is not None:
+                scores += priors[i]
+            weights = layer.normalise(scores).view(-1, 1, seen)
+            x = torch.addmm(x, torch.bmm(weights, values[i]).view(self.batch, -1), layer.out)
+            norm = layer.mlp_norm
+            inner = gelu(layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps) @ layer.up)
+            x = torch.addmm(x, inner, layer.down)
+        self.length += 1
+        return linear(self.model.norm(x), self.model.embedding.weight[: self.model.config.classes])
+
+    def _heads(self, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """(B, 2HC + HD) -> q and k (B, H, C), v (B, H, D)."""
+        q, k, v = torch.split(qkv, [self.heads * self.content] * 2 + [self.heads * self.head_width], dim=1)
+        shape = (self.batch, self.heads, -1)
+        return q.view(shape), k.view(shape), v.view(shape)
+
+    def _rotated(
+        self, layer: Layer, q: Tensor, k: Tensor, at: At, before: Pair | None
+    ) -> tuple[Tensor, Tensor, Pair | None]:
+        q, k, held = layer.scheme.rotate(q.unsqueeze(2).clone(), k.unsqueeze(2).clone(), at, before)
+        return q.squeeze(2), k.squeeze(2), held
+
+    def _log_prior(self, slot: int, seen: int) -> Tensor | None:
+        """(L, H, 1, S) log-prior of the newest query over the keys that it sees, or None where there is no prior."""
+        if self.key_lanes.shape[2] == 0:
+            return None
+        within = self.length - self._lanes_from
+        if within >= LANE_BLOCK:
+            self._make_lanes(self.length)
+            within = 0
+        query, key = self._lanes
+        self.key_lanes[..., slot] = key[:, :, within]
+        row = torch.matmul(query[:, :, within, None], self.key_lanes[..., :seen])
+        return (row - row[..., slot, None]).to(self._scores.dtype)
+
+    def _make_lanes(self, first: int) -> None:
+        at = At(torch.arange(first, first + LANE_BLOCK, device=self.k.device))
+        pairs = [layer.scheme.lanes_at(at) for layer in self.layers]
+        query, key = (torch.stack([pair[side].double() for pair in pairs if pair]) for side in (0, 1))
+        roots = torch.tensor([layer.scheme.root for layer in self.layers], device=query.device, dtype=query.dtype)
+        self._lanes, self._lanes_from = (query / roots[:, None, None, None], key), first
+
+
+def _repeat(x: Tensor, repeats: int) -> Tensor:
+    return x if repeats == 1 else x.repeat_interleave(repeats, 1)
+
+
+def _odd_lines(room: int) -> int:
+    """Room in a row so that rows start in different cache sets: an odd number of 64-byte lines of float32."""
+    lines = -(-room // 16)
+    return 16 * (lines + 1 - lines % 2)
+
+
+def bytes_a_sequence(model: DnaLM, room: int) -> int:
+    """Memory that one sequence takes in a `Decoder`: its keys, values and scores."""
+    scheme = next(model.attentions()).scheme
+    config, itemsize = model.config, model.embedding.weight.element_size()
+    kept = config.layers * (scheme.content * _odd_lines(room) + config.head_width * room)
+    return config.heads * (kept + 2 * room) * itemsize
