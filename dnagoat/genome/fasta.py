@@ -1,297 +1,69 @@
-"""Which records does FASTA text hold? One pass over any line ends, and the index that pyfaidx reads later.
+"""How is any region of a FASTA file read: by pyfaidx, through the index that our own pass wrote.
 
-Positions are 0-based; `offset` of an index entry counts decompressed bytes, as `samtools faidx` does.
+An index that lies beside the source is never read: it may be stale, or another file's.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+import tempfile
+import warnings
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Self
 
-import numpy as np
-from numpy.typing import NDArray
+import pyfaidx
 
 from dnagoat.errors import SourceError
-from dnagoat.genome.alphabet import AMBIGUOUS, GAP, REFUSED, TABLE, TOKEN, URACIL, Codes, letter_name
-from dnagoat.genome.records import Bases, GapRule, Header
-from dnagoat.genome.source import Source, refuse_other
-
-_BOM: Final = b"\xef\xbb\xbf"
-_BLANK: Final = b"\r\n \t"
-_LONGEST_HEADER: Final = 1 << 20
-_LINE_END: Final = re.compile(rb"[\r\n]")
+from dnagoat.genome.source import Kind
 
 
-@dataclass
-class Lines:
-    """The line structure of one record: where its first base lies, bases and bytes a line; `even` while it is regular.
+class Fasta:
+    """A plain or bgzip FASTA file, opened with genome.fai (and genome.gzi) of the folder `index`.
 
-    pyfaidx computes a base's place from these, so a record with uneven lines has no entry in the index.
+    `lengths` maps record names, in the order of the file, to bases; records with uneven lines are not there.
     """
 
-    name: str
-    offset: int
-    length: int = 0
-    bases: int = 0
-    width: int = 0
-    even: bool = True
-    _full: int = 0  # lines of full width so far
-    _tail: int = 0  # bytes of the shorter line that came last, without its end
-    _open: int = 0  # bytes of the line that has not ended yet
-    _ended: bool = False  # a shorter line came: only blank ones may follow
+    def __init__(self, source: Path, kind: Kind, index: Path) -> None:
+        if kind not in ("plain", "bgzip"):
+            raise SourceError(f"{source} is {kind}: regions need a plain or bgzip FASTA; repack it with `bgzip`")
+        self.source = source
+        # pyfaidx tells bgzip by the name alone, so the source gets a name that says what it is.
+        self._names = tempfile.TemporaryDirectory(prefix="dnagoat-")
+        named = Path(self._names.name) / ("genome.fa.gz" if kind == "bgzip" else "genome.fa")
+        named.symlink_to(source.resolve())
+        try:
+            with warnings.catch_warnings():
+                # The index was written from these bytes; that the file was touched since does not make it stale.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                self._reader = pyfaidx.Fasta(
+                    str(named),
+                    indexname=str(index / "genome.fai"),
+                    gzi_indexname=str(index / "genome.gzi"),
+                    as_raw=True,
+                    build_index=False,
+                    rebuild=False,
+                )
+        except BaseException:
+            self._names.cleanup()
+            raise
+        self.lengths: dict[str, int] = {name: len(self._reader[name]) for name in self._reader.keys()}  # noqa: SIM118
 
-    def add(self, piece: bytes, letters: int) -> None:
-        """Counts a piece of the record's text that holds `letters` bases."""
-        self.length += letters
-        if not self.even:
-            return
-        ends = _line_ends(piece)
-        if not ends.size:
-            self._open += len(piece)
-            return
-        widths = np.diff(ends, prepend=-1 - self._open)
-        self._open = len(piece) - 1 - int(ends[-1])
-        if not self.width:
-            end = int(ends[0])
-            self.width = int(widths[0])
-            self.bases = self.width - (2 if piece[max(end - 1, 0) : end + 1] == b"\r\n" else 1)
-        self._check(widths)
-
-    def _check(self, widths: NDArray[np.int64]) -> None:
-        blank = self.width - self.bases
-        if not self._ended:
-            other = np.flatnonzero(widths != self.width)
-            full = int(other[0]) if other.size else len(widths)
-            self._full += full
-            if not other.size:
-                return
-            self._ended = True
-            self._tail = int(widths[full]) - blank
-            self.even = self._tail < self.bases
-            widths = widths[full + 1 :]
-        self.even &= bool((widths == blank).all())
+    def region(self, name: str, start: int, end: int) -> str:
+        """Letters [start, end) of a record, 0-based, as the file has them."""
+        if name not in self.lengths:
+            raise SourceError(f"{self.source} has no indexed record {name}")
+        if not 0 <= start <= end <= self.lengths[name]:
+            raise SourceError(f"{name}:{start:,}-{end:,} is outside the {self.lengths[name]:,} bases of {name}")
+        return str(self._reader[name][start:end]) if start < end else ""
 
     def close(self) -> None:
-        """The record is over: its letters must be where the line structure says they are."""
-        if not self.length:
-            self.bases, self.width, self.even = 0, 0, True
-        elif not self.width:
-            self.bases = self.width = self._open
-            self.even &= self._open == self.length
-        else:
-            self.even &= not (self._open and self._ended) and self._open <= self.bases
-            self.even &= self.length == self._full * self.bases + self._tail + self._open
+        self._reader.close()
+        self._names.cleanup()
 
+    def __enter__(self) -> Self:
+        return self
 
-@dataclass(frozen=True)
-class Entry:
-    """A record of the index: name, bases, byte offset of the first, bases a line, bytes a line."""
-
-    name: str
-    length: int
-    offset: int
-    line_bases: int
-    line_width: int
-
-
-class FastaScan:
-    """One pass over a source: `events()` yields its records; `index` and `uneven` are complete after the last."""
-
-    def __init__(self, source: Source, gaps: GapRule = "refuse") -> None:
-        self.source = source
-        self.gaps = gaps
-        self.index: list[Entry] = []
-        self.uneven: list[str] = []
-        self._names: set[str] = set()
-        self._lines: Lines | None = None
-        self._line = 1  # number of the line that is being read
-        self._at = 0  # decompressed bytes before the text that is being read
-
-    def events(self) -> Iterator[Header | Bases]:
-        """Headers and bases in order; a `SourceError` of one sentence at the first thing that is not FASTA of DNA."""
-        held, fresh, begun = b"", True, False  # fresh: the text begins a line
-        for text, last in _steady(self.source.blocks()):
-            if not begun:
-                text, begun = self._begin(text), True
-            text = held + text
-            marks = _marks(text, fresh or bool(held))
-            held, place = b"", 0
-            for mark in marks:
-                if mark > place:
-                    yield from self._sequence(text[place:mark])
-                end = _LINE_END.search(text, mark)
-                if end is None and not last:
-                    held, place = text[mark:], len(text)
-                    break
-                place = _after(text, end.start()) if end else len(text)
-                yield from self._special(text[mark:place])
-            if len(held) > _LONGEST_HEADER:
-                raise SourceError(f"{self._where()}: a header of over a million bytes; this is not FASTA")
-            if place < len(text):
-                yield from self._sequence(text[place:])
-            fresh = text[-1:] in (b"\n", b"\r")
-        if self._lines is None:
-            raise SourceError(f"{self.source.path} holds no FASTA record: no line begins with '>'")
-        self._close()
-
-    def _begin(self, text: bytes) -> bytes:
-        if text.startswith(_BOM):
-            self._at = len(_BOM)
-            text = text[len(_BOM) :]
-        refuse_other(self.source.path, text.lstrip(_BLANK))
-        return text
-
-    def _special(self, line: bytes) -> Iterator[Header]:
-        """A header; or a comment (';' begins one, as in Pearson's FASTA), which has no place in the index."""
-        self._pass(line)
-        if line[:1] == b">":
-            yield self._header(line)
-        elif self._lines is not None:
-            self._lines.even = False
-
-    def _pass(self, piece: bytes) -> None:
-        self._at += len(piece)
-        ends = piece.count(b"\n")
-        returns = piece.count(b"\r")
-        self._line += ends if not returns else ends + returns - piece.count(b"\r\n")
-
-    def _header(self, line: bytes) -> Header:
-        self._close()
-        words = line[1:].split(maxsplit=1)
-        number = self._line - 1 if line[-1:] in b"\r\n" else self._line
-        where = f"{self.source.path}, line {number:,}"
-        if not words or line[1:2] in (b" ", b"\t"):
-            raise SourceError(f"{where}: a header without a name; put one right after the '>'")
-        try:
-            name = words[0].decode("utf-8")
-            description = words[1].decode("utf-8", errors="replace").strip() if len(words) > 1 else ""
-        except UnicodeDecodeError:
-            raise SourceError(f"{where}: the record's name is not UTF-8 text") from None
-        if not name.isprintable():
-            raise SourceError(f"{where}: the record's name {name!r} has a control character") from None
-        if name in self._names:
-            raise SourceError(
-                f"{where}: a second record is named {_short(name)}; names (up to the first blank) must differ"
-            )
-        self._names.add(name)
-        self._lines = Lines(name, self._at)
-        return Header(name, description)
-
-    def _sequence(self, piece: bytes) -> Iterator[Bases]:
-        tokens = np.frombuffer(piece.translate(TABLE, _BLANK), dtype=np.uint8)
-        if self._lines is None and tokens.size:
-            shown = piece.lstrip(_BLANK).splitlines()[0][:40].decode("latin-1")
-            raise SourceError(f"{self._where()}: text before the first header ({shown!r}); a record begins with '>'")
-        ambiguous = uracil = gaps = 0
-        if tokens.size and int(tokens.max()) > TOKEN:
-            self._judge(piece, tokens)
-            gap = tokens == GAP
-            gaps = int(np.count_nonzero(gap))
-            if gaps and self._lines is not None:
-                tokens = tokens[~gap]
-                self._lines.even = False  # the store no longer has the file's coordinates
-            ambiguous = int(np.count_nonzero(tokens & np.uint8(AMBIGUOUS)))
-            uracil = int(np.count_nonzero(tokens & np.uint8(URACIL)))
-            tokens = tokens & np.uint8(TOKEN)
-        if self._lines is not None:
-            self._lines.even &= b" " not in piece and b"\t" not in piece
-            self._lines.add(piece, tokens.size)
-        self._pass(piece)
-        if tokens.size:
-            yield Bases(tokens, ambiguous, uracil, gaps)
-
-    def _judge(self, piece: bytes, tokens: Codes) -> None:
-        """A `SourceError` about the first letter that is no nucleotide, or a gap where gaps are refused."""
-        wrong = tokens == REFUSED
-        if self.gaps == "refuse":
-            wrong |= tokens == GAP
-        if not wrong.any():
-            return
-        raw = np.frombuffer(piece.translate(TABLE), dtype=np.uint8)
-        blank = np.isin(np.frombuffer(piece, dtype=np.uint8), np.frombuffer(_BLANK, dtype=np.uint8))
-        place = int(np.flatnonzero(~blank)[np.flatnonzero(wrong)[0]])
-        byte, value = piece[place], int(raw[place])
-        self._pass(piece[:place])
-        where = f"{self._where()}, record {_short(self._lines.name if self._lines else '')}"
-        if value == GAP:
-            raise SourceError(f"{where}: {letter_name(byte)} is a gap, not a base; take gaps out, or use --gaps drop")
-        if chr(byte) in "EFILPQZefilpqz":
-            raise SourceError(
-                f"{where}: {letter_name(byte)} is an amino acid, not a nucleotide; this looks like protein"
-            )
-        raise SourceError(f"{where}: {letter_name(byte)} is not a nucleotide letter")
-
-    def _close(self) -> None:
-        lines = self._lines
-        if lines is None:
-            return
-        lines.close()
-        if lines.even:
-            self.index.append(Entry(lines.name, lines.length, lines.offset, lines.bases, lines.width))
-        else:
-            self.uneven.append(lines.name)
-
-    def _where(self) -> str:
-        return f"{self.source.path}, line {self._line:,}"
-
-    def share(self) -> float:
-        return self.source.done / self.source.size
-
-    def write_index(self, folder: Path) -> None:
-        """genome.fai as `samtools faidx` has it, without records whose lines are uneven; genome.gzi for bgzip."""
-        if self.source.kind == "bgzip":
-            self.source.write_gzi(folder / "genome.gzi")
-        with (folder / "genome.fai").open("w", encoding="utf-8", newline="\n") as handle:
-            for entry in self.index:
-                handle.write(f"{entry.name}\t{entry.length}\t{entry.offset}\t{entry.line_bases}\t{entry.line_width}\n")
-
-
-def _steady(blocks: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Blocks that never end between the two bytes of a CRLF, each with whether it is the last."""
-    held = b""
-    try:
-        for block in blocks:
-            if held and not held.endswith(b"\r"):
-                yield held, False
-                held = block
-            else:
-                held += block
-    except SourceError:
-        yield held, False  # what came before the damage is judged first: it may not be FASTA at all
-        raise
-    if held:
-        yield held, True
-
-
-def _marks(text: bytes, fresh: bool) -> list[int]:
-    """Where lines begin that are no sequence: those of '>' and ';'."""
-    marks = []
-    for letter in (b">", b";"):
-        at = text.find(letter)
-        while at >= 0:
-            if text[at - 1] in b"\r\n" if at else fresh:
-                marks.append(at)
-            at = text.find(letter, at + 1)
-    return sorted(marks)
-
-
-def _line_ends(piece: bytes) -> NDArray[np.int64]:
-    """Positions of the bytes that end a line: LF, or CR without LF after it."""
-    letters = np.frombuffer(piece, dtype=np.uint8)
-    ends = letters == 10
-    if b"\r" in piece:
-        lone = letters == 13
-        lone[:-1] &= letters[1:] != 10
-        ends |= lone
-    return np.flatnonzero(ends)
-
-
-def _after(text: bytes, end: int) -> int:
-    return end + (2 if text[end : end + 2] == b"\r\n" else 1)
-
-
-def _short(name: str, most: int = 60) -> str:
-    return name if len(name) <= most else f"{name[:most]}… ({len(name):,} characters)"
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -14,9 +14,9 @@ from dnagoat.errors import OptionError, WindowError
 from dnagoat.files import write_json
 from dnagoat.genome.alphabet import BASES, MASKED
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
-from dnagoat.genome.fasta import FastaScan
 from dnagoat.genome.folder import new_folder
 from dnagoat.genome.records import Records
+from dnagoat.genome.scan import FastaScan
 from dnagoat.genome.source import Source
 from dnagoat.genome.storing import Progress, Stored, store_records
 from dnagoat.genome.twobit import TwoBitScan
