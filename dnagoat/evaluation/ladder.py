@@ -3,53 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dnagoat.evaluation import repeats
+from dnagoat.evaluation.blend import copied, mixed
+from dnagoat.evaluation.hashed import HashedCounts, count_hashed, lengthened
 from dnagoat.evaluation.likelihood import Scores
-from dnagoat.evaluation.markov import MarkovTables, backed_off, count, interpolated
+from dnagoat.evaluation.markov import Chances, MarkovTables, backed_off, count, interpolated
 from dnagoat.evaluation.measures import Progress, silent
-from dnagoat.evaluation.pieces import stretches
+from dnagoat.evaluation.pieces import Pieces, stretches
 from dnagoat.genome.alphabet import CODE, Codes
 from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset, open_dataset
 
 # n pieces, B of them in a batch, W bases of a piece
 
-BATCH_BASES = 1 << 20
-Column = tuple[str, NDArray[np.float64]]
+BATCH_BASES = 1 << 19
+GROUP_BASES = 1 << 24  # the training split is searched for repeats once for so many scored bases
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What was counted in a dataset's training split."""
+
+    markov: MarkovTables
+    hashed: HashedCounts
 
 
 def ladder_sums(dataset: Dataset, scores: Scores, progress: Progress = silent) -> dict[str, NDArray[np.float64]]:
     """Nats of each piece (n,) under each baseline, over the bases that the model was scored on, with its context."""
+    tables = trained(dataset.path, dataset.content_hash)
     pieces = scores.pieces
-    markov = trained(dataset.path, dataset.content_hash)
     sums: dict[str, NDArray[np.float64]] = {}
     done = 0
-    for batch in pieces.batches(BATCH_BASES):
-        inside, places = pieces.places(batch)
-        scored = np.zeros_like(inside)
-        scored[inside] = ~np.isnan(scores.losses[places])
-        for name, chances in _chances(markov, gather(dataset.tokens, pieces.starts[batch], inside.shape[1])):
-            column = sums.setdefault(name, np.zeros(len(pieces)))
-            column[batch] = -np.log(chances, out=np.zeros_like(chances), where=scored).sum(axis=1)
-        done += len(batch)
-        progress("baselines", done, len(pieces))
+    for group in _groups(pieces):
+        batches = [group[batch] for batch in pieces.take(group).batches(BATCH_BASES)]
+        found = _occurrences(dataset, pieces, batches)
+        for batch in batches:
+            inside, places = pieces.places(batch)
+            scored = np.zeros_like(inside)
+            scored[inside] = ~np.isnan(scores.losses[places])
+            for name, chances in _rungs(tables, found, _read(dataset, pieces, batch)):
+                column = sums.setdefault(name, np.zeros(len(pieces)))
+                column[batch] = -np.log(chances, out=np.zeros_like(chances), where=scored).sum(axis=1)
+            done += len(batch)
+            progress("baselines", done, len(pieces))
     return sums
 
 
-def _chances(markov: MarkovTables, codes: Codes) -> Iterator[Column]:
-    for k, chances in enumerate(interpolated(markov, codes)):
-        yield f"order-{k}", chances
-    *_, chances = backed_off(markov, codes)
-    yield f"order-{markov.order}-backoff", chances
+def _rungs(tables: Trained, found: repeats.Occurrences, codes: Codes) -> Iterator[tuple[str, Chances]]:
+    """The chances (B, W) that each baseline gives codes (B, W), from the simplest to the best informed."""
+    orders = list(interpolated(tables.markov, codes))
+    yield from ((f"order-{k}", chances) for k, chances in enumerate(orders))
+    *_, backed = backed_off(tables.markov, codes)
+    yield f"order-{tables.markov.order}-backoff", backed
+    long = lengthened(tables.hashed, codes, orders[-1])
+    yield f"order-{tables.hashed.order}-hashed", long
+    blend = mixed(np.stack([*orders, long]))
+    yield "order-mix", blend
+    copies = [copied(blend, codes, predicted) for predicted in (found.predict(codes), repeats.from_context(codes))]
+    yield "repeats", mixed(np.stack([blend, *copies]))
+
+
+def _groups(pieces: Pieces) -> list[NDArray[np.int64]]:
+    """Consecutive pieces that hold about GROUP_BASES together."""
+    edges = np.flatnonzero(np.diff(np.cumsum(pieces.widths) // GROUP_BASES)) + 1
+    return np.split(np.arange(len(pieces)), edges)
+
+
+def _occurrences(dataset: Dataset, pieces: Pieces, batches: list[NDArray[np.int64]]) -> repeats.Occurrences:
+    kmers = repeats.asked_for(_read(dataset, pieces, batch) for batch in batches)
+    return repeats.occurrences(training(dataset), kmers)
+
+
+def _read(dataset: Dataset, pieces: Pieces, batch: NDArray[np.int64]) -> Codes:
+    return gather(dataset.tokens, pieces.starts[batch], int(pieces.widths[batch[0]]))
+
+
+def training(dataset: Dataset) -> Iterator[Codes]:
+    """The stretches of the training split as codes, one at a time."""
+    return (np.asarray(dataset.tokens[start:end]) & np.uint8(CODE) for start, end in stretches(dataset, "train"))
 
 
 @lru_cache(maxsize=1)
-def trained(path: Path, content_hash: str) -> MarkovTables:
+def trained(path: Path, content_hash: str) -> Trained:
     """The counts of a dataset's training split; kept while the same dataset is asked for."""
     dataset = open_dataset(path)
-    return count(np.asarray(dataset.tokens[start:end]) & np.uint8(CODE) for start, end in stretches(dataset, "train"))
+    markov = count(training(dataset))
+    return Trained(markov, count_hashed(training(dataset), markov.bases))

@@ -98,4 +98,11 @@ def verdict(value: float, baselines: list[Result]) -> Result:
         f"At {value:.4f} nats a base the model {against} the best count-based baseline, "
         f"{best['name']} at {best['value']:.4f}."
     )
-    return {"best_baseline": best["name"], "gain": best["gain"], "beats": beats, "sentence": sentence}
+    beaten = [row["name"] for row in baselines if row["gain_interval"] and row["gain_interval"][0] > 0]
+    return {
+        "best_baseline": best["name"],
+        "gain": best["gain"],
+        "beats": beats,
+        "beaten": beaten,
+        "sentence": sentence,
+    }
