@@ -44,6 +44,7 @@ def train(
     goat_init: o.GoatInit = None,
     goat_sink_width: o.GoatSinkWidth = None,
     rope_base: o.RopeBase = None,
+    match_parameters: o.MatchParameters = False,
     momentum: o.Momentum = None,
     momentum_layers: o.MomentumLayers = None,
     momentum_ramp: o.MomentumRamp = None,
@@ -84,7 +85,7 @@ def train(
     from dnagoat_cli.training_start import conclude, configuration, say
     from dnagoat_cli.training_view import watch
 
-    config, data = configuration(dataset, out, preset, o.fields(given), resume=resume)
+    config, data = configuration(dataset, out, preset, o.fields(given), resume=resume, match=match_parameters)
     how = Execution(parallel=parallel, compile=compile_model, checkpoint_activations=checkpoint_activations)
     main = place()[0] == 0
     with stop_asked() as stop:

@@ -76,6 +76,12 @@ MomentumLayers = Annotated[
 MomentumRamp = Annotated[
     int | None, typer.Option(help="Steps over which momentum grows from a third.", rich_help_panel=MODEL)
 ]
+MatchParameters = Annotated[
+    bool,
+    typer.Option(
+        "--match-parameters", help="Size the MLP so that all arms are as large as RoPE.", rich_help_panel=MODEL
+    ),
+]
 Normaliser = Annotated[str | None, typer.Option(help="softmax, sparsemax, entmax15 or entmax.", rich_help_panel=MODEL)]
 Kernel = Annotated[str | None, typer.Option(help="auto, sdpa, flash or dense.", rich_help_panel=MODEL)]
 
@@ -108,7 +114,7 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     chosen["model.classes"] = 5 if given.get("score_n") else None
     if parts := given.get("goat_parts"):
         chosen[goat + "parts"] = tuple(parts.split(","))
-    if given.get("goat_rank"):
+    if given.get("goat_rank") is not None:
         chosen |= {goat + "rank": given["goat_rank"], goat + "periods": LADDER}
     if periods := given.get("goat_periods"):
         values = numbers(periods, "--goat-periods")

@@ -15,22 +15,26 @@ if TYPE_CHECKING:
 
 
 def configuration(
-    dataset: Path | None, out: Path, preset: str | None, options: Mapping[str, Any], *, resume: bool
+    dataset: Path | None, out: Path, preset: str | None, options: Mapping[str, Any], *, resume: bool, match: bool
 ) -> tuple[RunConfig, Dataset]:
     """The run's configuration and its dataset: those of a resumed run, with which what was given has to agree."""
     from dnagoat.errors import OptionError
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.runs import open_run
+    from dnagoat.training.matching import matched
     from dnagoat.training.presets import changed, configure
+
+    def settled(config: RunConfig) -> RunConfig:
+        return config.but(model=matched(config.model)) if match else config
 
     if resume and (out / "config.json").exists():
         run = open_run(out)
         config = changed(run.config, options if preset is None else {**options, "preset": preset})
-        return config, run.dataset(dataset)
+        return settled(config), run.dataset(dataset)
     if dataset is None:
         raise OptionError("no dataset was given; name the folder that `dnagoat prepare` wrote")
     data = open_dataset(dataset)
-    return configure(preset or "small", str(dataset), data.content_hash, data.window, options), data
+    return settled(configure(preset or "small", str(dataset), data.content_hash, data.window, options)), data
 
 
 def say(main: bool) -> Callable[[str], None]:

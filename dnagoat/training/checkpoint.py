@@ -128,6 +128,7 @@ def _written(run: Path, checkpoint: Checkpoint) -> Path:
             (RANDOM, checkpoint.random),
         ):
             save_file({key: tensor.contiguous() for key, tensor in tensors.items()}, aside / name)
+            (aside / name).chmod(0o666 & ~_umask())  # safetensors makes files for their owner alone
             _sync(aside / name)
         write_json(aside / STATE, _sealed(checkpoint, aside))
         _sync(aside)
@@ -139,6 +140,12 @@ def _written(run: Path, checkpoint: Checkpoint) -> Path:
         shutil.rmtree(aside, ignore_errors=True)
         raise
     return folder
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def _sealed(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
 from dnagoat.config import Frozen
+from dnagoat.errors import OptionError
 from dnagoat.model import DnaLM
 from dnagoat.training.distributed import Parallel, Processes
 
@@ -35,8 +36,10 @@ def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
             block.forward = partial(checkpoint, block.forward, use_reentrant=False)
     if how.compile:
         model.compile()
-    if group.count == 1 or how.parallel == "none":
+    if group.count == 1:
         return model
+    if how.parallel == "none":
+        raise OptionError(f"--parallel none, but there are {group.count} processes; give auto, or start one alone")
     if how.parallel == "fsdp":
         mesh = init_device_mesh(group.device.type, (group.count,))
         for block in model.blocks:

@@ -1,6 +1,6 @@
 """Started by torchrun: trains the same runs under DDP and FSDP, one after the other.
 
-    on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, OUT/fsdp-half
+on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, OUT/fsdp-half
 """
 
 from __future__ import annotations

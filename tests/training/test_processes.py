@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dnagoat.config import RunConfig
+from dnagoat.files import read_json
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.genome.dataset import Dataset
 from dnagoat.runs import open_run
@@ -61,6 +62,7 @@ def test_the_halves_hold_different_numbers_of_n(longer: RunConfig, dataset: Data
 @pytest.mark.parametrize("parallel", ["ddp", "fsdp"])
 def test_two_processes_give_the_curve_of_one(together: Path, alone: Path, parallel: str) -> None:
     assert len(losses(alone)) == STEPS
+    assert read_json(together / parallel / "summary.json")["processes"] == 2
     for column in ("loss", "grad_norm", "val_nll"):
         assert losses(together / parallel, column) == pytest.approx(losses(alone, column), abs=1e-5), column
 

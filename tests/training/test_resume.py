@@ -57,9 +57,7 @@ def test_an_abandoned_run_goes_on_from_its_last_checkpoint(config: RunConfig, wh
 
 
 @pytest.mark.parametrize("harm", ["flip", "truncate", "missing", "state"])
-def test_a_damaged_newest_checkpoint_is_passed_over(
-    config: RunConfig, whole: Path, tmp_path: Path, harm: str
-) -> None:
+def test_a_damaged_newest_checkpoint_is_passed_over(config: RunConfig, whole: Path, tmp_path: Path, harm: str) -> None:
     out, said = tmp_path / "run", []
     list(islice(train(config, out, device="cpu"), 9))
     newest = present(out)[-1]

@@ -1,0 +1,73 @@
+"""Options become a configuration: paths, presets, recipes, matched parameters."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from dnagoat.config import DNA_PERIODS, MomentumConfig, RunConfig
+from dnagoat.errors import OptionError
+from dnagoat.model import DnaLM
+from dnagoat.training.matching import count, matched
+from dnagoat.training.presets import LADDER, PRESETS, changed, configure, preset
+from dnagoat.training.schedule import learning_rate, with_recipe
+
+
+def test_paper_is_the_authors_run() -> None:
+    model, train = preset("paper")
+    goat = model.position.goat
+    assert (model.width, model.heads, model.layers, model.mlp_width, model.context) == (512, 8, 8, 2048, 1024)
+    assert (goat.rank, goat.periods, goat.ladder_base, goat.sink_frequencies, goat.init) == (2, None, 1e4, 8, "seeded")
+    assert (train.steps, train.batch_size, train.lr, train.warmup, train.schedule) == (1000, 8, 3e-4, 100, "cosine")
+    assert (train.weight_decay, train.clip, train.precision, train.recipe) == (0.1, 1.0, "bf16", "none")
+    assert not train.reverse_complement and train.eval_windows == 50 * 8
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_heads_are_64_wide(name: str) -> None:
+    assert preset(name)[0].head_width == 64
+
+
+def test_an_option_reaches_its_field_and_leaves_the_rest(config: RunConfig) -> None:
+    goat = "model.position.goat."
+    other = changed(config, {goat + "rank": 3, goat + "periods": LADDER, "train.lr": 0.5, "train.seed": None})
+    assert (other.model.position.goat.rank, other.model.position.goat.periods) == (3, None)
+    assert config.model.position.goat.periods == DNA_PERIODS
+    assert other.train == config.train.but(lr=0.5)
+    momentum = MomentumConfig(strength=0.5)
+    assert changed(config, {"model.position.momentum": momentum}).model.position.momentum == momentum
+
+
+def test_the_window_is_the_datasets(config: RunConfig) -> None:
+    assert config.model.context == 64
+    with pytest.raises(OptionError, match="tiny, small, paper, 125m"):
+        configure("huge", "data", "hash", 64, {})
+
+
+@pytest.mark.parametrize("schedule", ["linear", "cosine"])
+def test_the_rate_climbs_and_comes_down_to_almost_nothing(config: RunConfig, schedule: str) -> None:
+    train = config.train.but(schedule=schedule, steps=110, warmup=10, lr=1.0)
+    rates = [learning_rate(train, step) for step in range(1, 111)]
+    assert rates[:11] == pytest.approx([0.1 * k for k in range(1, 11)] + [1.0])
+    assert all(a > b for a, b in zip(rates[10:], rates[11:], strict=False))
+    assert rates[-1] == pytest.approx(0.01 if schedule == "linear" else 0.5 * (1 + math.cos(math.pi * 0.99)))
+
+
+def test_the_recipe_of_the_literature(config: RunConfig) -> None:
+    train = config.train.but(recipe="goat", lr=1e-3, warmup=100, schedule="cosine")
+    assert with_recipe(train) == train.but(schedule="linear", lr=7.5e-4, warmup=115)
+    assert with_recipe(config.train) == config.train
+
+
+@pytest.mark.parametrize("position", ["goat", "alibi", "goat+rope", "sinusoidal"])
+@pytest.mark.parametrize("size", ["tiny", "paper"])
+def test_matched_arms_have_as_many_parameters(size: str, position: str) -> None:
+    model = changed(configure(size, "d", "h", 512, {}), {"model.position.name": position}).model
+    reference = changed(configure(size, "d", "h", 512, {}), {"model.position.name": "rope"}).model
+    assert abs(count(matched(model)) - count(reference)) <= model.width * model.layers
+    assert matched(reference) == reference
+
+
+def test_counted_without_being_built(config: RunConfig) -> None:
+    assert count(config.model) == sum(p.numel() for p in DnaLM(config.model).parameters())
