@@ -52,6 +52,7 @@ class DnaLM(nn.Module):
     def __init__(self, config: ModelConfig, seed: int | None = 0) -> None:
         super().__init__()
         self.config = config
+        self.classes: int = config.classes
         self.embedding = nn.Embedding(SYMBOLS, config.width)
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.layers))
         self.norm = nn.LayerNorm(config.width)
@@ -67,7 +68,7 @@ class DnaLM(nn.Module):
             x = block(x, at, cache)
         if cache is not None:
             cache.advance(count)
-        return nn.functional.linear(self.norm(x), self.embedding.weight[: self.config.classes])
+        return nn.functional.linear(self.norm(x), self.embedding.weight[: self.classes])
 
     @property
     def parameter_count(self) -> int:
