@@ -18,6 +18,8 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.alibi import alibi_slopes
+from dnagoat.attention.distances import distances, peaks
+from dnagoat.attention.waves import frequencies
 from dnagoat.config import ModelConfig
 
 if TYPE_CHECKING:
@@ -49,9 +51,22 @@ def seeded_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Te
     return normal(seed, name, tuple(start.shape), SEEDED_SD) if name.endswith(".even") else start
 
 
+def distances_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
+    """Each head's spectral part peaks at a distance of its own; slopes as ALiBi's, everything else as `uniform`."""
+    goat = config.position.goat
+    if name.endswith(".slopes"):
+        return alibi_slopes(config.heads).to(start)
+    if not name.endswith((".even", ".odd")):
+        return start
+    chosen = goat.distances or distances(config.layers, config.heads)
+    layer = int(name.split(".")[1])
+    even, odd = peaks(chosen[layer], frequencies(goat), goat.amplitude)
+    return (even if name.endswith(".even") else odd).to(start)
+
+
 Strategy = Callable[[int, str, Tensor, ModelConfig], Tensor]
 # name of GoatConfig.init -> (seed, parameter name, its value at K = 0, configuration) -> where it starts
-PRIORS: dict[str, Strategy] = {"uniform": uniform_prior, "seeded": seeded_prior}
+PRIORS: dict[str, Strategy] = {"uniform": uniform_prior, "seeded": seeded_prior, "distances": distances_prior}
 
 
 @torch.no_grad()

@@ -4,13 +4,24 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
+
+from dnagoat.config import GoatConfig
 
 
 def ladder(count: int, base: float) -> Tensor:
     """(R,) radians a base, float64: the geometric ladder base ** (-r / R) of RoPE and the sinusoids."""
     return base ** (-torch.arange(count, dtype=torch.float64) / count)
+
+
+def frequencies(goat: GoatConfig) -> Tensor:
+    """(R,) radians a base, float64: of the periods of a configuration, or the ladder where it has none."""
+    if goat.periods is None:
+        return ladder(goat.rank, goat.ladder_base)
+    return 2 * math.pi / torch.tensor(goat.periods, dtype=torch.float64)
 
 
 def waves(positions: Tensor, frequencies: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:

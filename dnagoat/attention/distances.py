@@ -1,0 +1,42 @@
+"""Where do the heads of a GOAT start to look? A distance for every head of every layer, and the waves that peak there.
+
+A spectral part with a_r = A cos w_r delta, b_r = A sin w_r delta has log-prior A sum_r cos w_r (d - delta) at distance
+d = i - j, which is highest, A R, at d = delta: head by head the model starts with n-gram contexts to copy from, and the
+weights are free to move away.
+"""
+
+# L layers, H heads, R frequencies
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+# Short periods make the peak narrow, those of 10.5 and 24 bases keep its copies away.
+DISTANCE_PERIODS = (2.0, 3.0, 4.0, 6.0, 10.5, 24.0)
+REACH = 4  # bases that the farthest head of the first layer looks back; each layer adds as many
+
+
+def distances(layers: int, heads: int) -> tuple[tuple[int, ...], ...]:
+    """Bases back for each head of each layer, L rows of H: heads of layer l are spaced geometrically from 1 to 4 (l + 1).
+
+    For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16). No head of a layer repeats
+    another's distance.
+    """
+    return tuple(_spaced(REACH * (layer + 1), heads) for layer in range(layers))
+
+
+def _spaced(reach: int, heads: int) -> tuple[int, ...]:
+    chosen: list[int] = []
+    for head in range(heads):
+        ideal = round(reach ** (head / max(heads - 1, 1)))
+        chosen.append(max(ideal, chosen[-1] + 1 if chosen else 1))
+    return tuple(chosen)
+
+
+def peaks(at: Sequence[int], frequencies: Tensor, amplitude: float) -> tuple[Tensor, Tensor]:
+    """Even and odd coefficients (H, R) of heads whose log-prior peaks `at` these distances."""
+    angles = torch.tensor(at, dtype=torch.float64)[:, None] * frequencies
+    return amplitude * angles.cos(), amplitude * angles.sin()
