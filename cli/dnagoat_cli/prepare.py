@@ -28,7 +28,10 @@ def prepare(
     out: Annotated[Path | None, typer.Option(help="Folder to write; data/NAME by default.")] = None,
     window: Annotated[int, typer.Option(help="Bases in a window.")] = 1024,
     stride: Annotated[int | None, typer.Option(help="Bases between window starts; the window by default.")] = None,
-    val: Annotated[list[str] | None, typer.Option(help="Contig for validation; may be repeated.")] = None,
+    val: Annotated[
+        list[str] | None,
+        typer.Option(help="Contig for validation; may be repeated; shared in blocks where --test names it too."),
+    ] = None,
     test: Annotated[list[str] | None, typer.Option(help="Contig for the test; may be repeated.")] = None,
     split_blocks: Annotated[bool, typer.Option("--split-blocks", help="Split by blocks with guard gaps.")] = False,
     max_n: Annotated[float, typer.Option(help="Largest share of N in a window.")] = 0.1,

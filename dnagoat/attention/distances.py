@@ -20,7 +20,7 @@ REACH = 4  # bases that the farthest head of the first layer looks back; each la
 
 
 def distances(layers: int, heads: int) -> tuple[tuple[int, ...], ...]:
-    """Bases back for each head of each layer, L rows of H: heads of layer l are spaced geometrically from 1 to 4 (l + 1).
+    """Bases back for each head of each layer, L rows of H: geometric from 1 to 4 (l + 1) in layer l.
 
     For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16). No head of a layer repeats
     another's distance.

@@ -72,7 +72,7 @@ def _write(source: Source, folder: Path, options: PrepareOptions, progress: Tell
         split=options.split,
         val=options.val,
         test=options.test,
-        guard=options.window if options.split == "blocks" else 0,
+        guard=options.window if options.split == "blocks" or set(options.val) & set(options.test) else 0,
         gaps=options.gaps,
     )
     contigs = _with_spans(stored.contigs, rules)
@@ -100,7 +100,7 @@ def _with_spans(contigs: list[Contig], rules: Rules) -> list[Contig]:
     if rules.split == "blocks":
         spans = by_blocks(lengths, rules.guard)
     else:
-        spans = by_contig([contig.name for contig in contigs], lengths, rules.val, rules.test)
+        spans = by_contig([contig.name for contig in contigs], lengths, rules.val, rules.test, rules.guard)
     return [contig.but(spans=tuple(tuple(span) for span in own)) for contig, own in zip(contigs, spans, strict=True)]
 
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.errors import DatasetError
+from dnagoat.errors import DatasetError, WindowError
 from dnagoat.genome.alphabet import CODE, MASKED, C, Codes, G, N
 
 Split = Literal["train", "val", "test"]
@@ -20,6 +20,7 @@ SPLITS: Final[tuple[Split, ...]] = ("train", "val", "test")
 # A genome that is split by blocks: ten blocks a round, one of them for validation and one for test.
 _ROUND: Final = 10
 _ROUNDS: Final = 2
+SHARED: Final = 20  # stretches of a contig that is validation and test in turn
 _HELD_OUT: Final[dict[int, Split]] = {4: "val", 9: "test"}
 
 
@@ -32,18 +33,36 @@ class Span(NamedTuple):
 
 
 def by_contig(
-    names: Sequence[str], lengths: Sequence[int], val: Sequence[str], test: Sequence[str]
+    names: Sequence[str], lengths: Sequence[int], val: Sequence[str], test: Sequence[str], guard: int = 0
 ) -> list[list[Span]]:
-    """Whole contigs: those named are validation or test, the others train."""
+    """Whole contigs: those named are validation or test, the others train.
+
+    A contig that is named for both is divided into SHARED equal stretches, validation and test in turn, `guard` bases
+    apart.
+    """
     for option, named in (("--val", val), ("--test", test)):
         for name in named:
             if name not in names:
                 raise DatasetError(f"{option} {name}: no contig of that name; there are {_some(names)}")
-    both = sorted(set(val) & set(test))
-    if both:
-        raise DatasetError(f"contig {both[0]} is named in --val and in --test; a contig belongs to one split")
     split: dict[str, Split] = {**dict.fromkeys(val, "val"), **dict.fromkeys(test, "test")}
-    return [[Span(0, length, split.get(name, "train"))] for name, length in zip(names, lengths, strict=True)]
+    both = set(val) & set(test)
+    return [
+        _shared(name, length, guard) if name in both else [Span(0, length, split.get(name, "train"))]
+        for name, length in zip(names, lengths, strict=True)
+    ]
+
+
+def _shared(name: str, length: int, guard: int) -> list[Span]:
+    """[0, length) as validation and test in turn; each stretch but the last gives up its last `guard` bases."""
+    if length < SHARED * (guard + 1):
+        raise WindowError(
+            f"contig {name} has {length:,} bases, too few for {SHARED} guarded stretches of validation and test; "
+            "name it in one of --val and --test"
+        )
+    edges = [length * place // SHARED for place in range(SHARED + 1)]
+    ends = [*(edge - guard for edge in edges[1:-1]), length]
+    turns: tuple[Split, Split] = ("val", "test")
+    return [Span(start, end, turns[place % 2]) for place, (start, end) in enumerate(zip(edges, ends, strict=False))]
 
 
 def by_blocks(lengths: Sequence[int], guard: int) -> list[list[Span]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -43,10 +44,18 @@ def test_contigs_go_whole_to_the_split_that_names_them() -> None:
     assert spans == [[Span(0, 10, "test")], [Span(0, 20, "train")], [Span(0, 30, "val")]]
 
 
-def test_contigs_that_do_not_exist_or_are_named_twice() -> None:
+def test_a_contig_named_for_both_is_validation_and_test_in_guarded_turns() -> None:
+    train, shared = by_contig(["a", "b"], [50, 1000], val=["b"], test=["b"], guard=7)
+    assert train == [Span(0, 50, "train")]
+    assert [span.split for span in shared] == ["val", "test"] * 10
+    assert shared[0].start == 0 and shared[-1].end == 1000
+    assert all(right.start - left.end == 7 for left, right in pairwise(shared))
+
+
+def test_contigs_that_do_not_exist_or_are_too_short_to_share() -> None:
     with pytest.raises(DatasetError, match="--val chr9: no contig of that name; there are a, b"):
         by_contig(["a", "b"], [1, 1], val=["chr9"], test=[])
-    with pytest.raises(DatasetError, match="contig a is named in --val and in --test"):
+    with pytest.raises(DatasetError, match="contig a has 1 bases, too few for 20 guarded stretches"):
         by_contig(["a", "b"], [1, 1], val=["a"], test=["a"])
 
 
