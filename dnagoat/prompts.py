@@ -49,11 +49,10 @@ def nothing() -> Prompt:
     return Prompt(np.zeros(0, np.uint8), "start", "start symbol")
 
 
-def from_text(text: str, say: Say, name: str = "prompt", source: str = "command line") -> Prompt:
-    """Letters A, C, G, T in either case; IUPAC codes become N and U becomes T, which `say` is told."""
-    return Prompt(
-        _codes(text.encode("utf-8"), f"the prompt {name!r}" if name != "prompt" else "the prompt", say), name, source
-    )
+def from_text(text: str, say: Say) -> Prompt:
+    """Letters A, C, G, T in either case, blanks ignored; IUPAC codes become N and U becomes T, which `say` is told."""
+    letters = "".join(text.split()).encode("utf-8")
+    return Prompt(_codes(letters, "the prompt", say), "prompt", "command line")
 
 
 def _codes(letters: bytes, what: str, say: Say) -> Codes:
@@ -138,25 +137,29 @@ def from_split(dataset: Dataset, split: Split, count: int, length: int, seed: in
             f"the {split} split of {dataset.path} has {len(starts):,} windows with {length:,} known bases before its "
             f"end, fewer than --count {count:,}; lower --count or --prompt-length"
         )
-    return [_region(dataset, int(start), length, f"{split} split") for start in starts]
+    return [_region(dataset, start, length, f"{split} split") for start in sorted(starts)]
 
 
 def random_loci(dataset: Dataset, split: Split, count: int, span: int, seed: int) -> list[int]:
-    """Absolute starts, ascending, of up to `count` random windows with `span` known bases that stay in their split."""
+    """Absolute starts of up to `count` random windows with `span` known bases that stay in their split.
+
+    They do not overlap. More of them begin with the same ones.
+    """
     starts, spans = dataset.starts(split), dataset.spans(split)
     if not len(starts):
         return []
     ends = spans[np.searchsorted(spans[:, 0], starts, side="right") - 1, 1]
     fitting = starts[starts + span <= ends]
     chosen: list[int] = []
+    ordered: list[int] = []
     for start in map(int, np.random.default_rng(seed).permutation(fitting)):
         if len(chosen) == count:
             break
-        place = bisect(chosen, start)
-        # Stretches that overlap would be one locus counted twice.
-        apart = all(abs(start - other) >= span for other in chosen[max(place - 1, 0) : place + 1])
+        place = bisect(ordered, start)
+        apart = all(abs(start - other) >= span for other in ordered[max(place - 1, 0) : place + 1])
         if apart and N not in dataset.codes(start, start + span):
-            chosen.insert(place, start)
+            chosen.append(start)
+            ordered.insert(place, start)
     return chosen
 
 

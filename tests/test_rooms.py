@@ -17,7 +17,7 @@ ROOMS = (
     ("attention",),
     ("initial", "model"),
     ("training", "runs"),
-    ("sampling", "decoding", "generation"),
+    ("sampling", "decoding", "generation", "prompts", "writing"),
     ("evaluation",),
     ("measure",),
     ("reporting",),

@@ -39,6 +39,7 @@ def root() -> None:
 
 # One line a command; each module adds itself to `app`.
 from dnagoat_cli import (  # noqa: E402
+    evaluate,  # noqa: F401
     generate,  # noqa: F401
     prepare,  # noqa: F401
     report,  # noqa: F401

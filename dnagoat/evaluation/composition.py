@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import jensenshannon
 
+from dnagoat.evaluation.kmers import kmer_codes
 from dnagoat.genome.alphabet import BASES, A, C, Codes, G, N, T, reverse_complement
 
 Counts = npt.NDArray[np.int64]
@@ -34,23 +35,12 @@ def sliding_gc(codes: Codes, window: int, stride: int) -> Floats:
     return gc_fraction(np.lib.stride_tricks.sliding_window_view(codes, window, axis=-1)[..., ::stride, :])
 
 
-def words(codes: Codes, k: int) -> npt.NDArray[np.int64]:
-    """Each row's k-mers as numbers in base 4, first letter first, (N, L - k + 1); -1 where one holds an N."""
-    span = codes.shape[-1] - k + 1
-    value = np.zeros((*codes.shape[:-1], max(span, 0)), np.int64)
-    known = np.ones(value.shape, bool)
-    for i in range(k if span > 0 else 0):
-        letter = codes[..., i : i + span]
-        value = value * 4 + (letter & 3)
-        known &= letter < N
-    value[~known] = -1
-    return value
-
-
 def kmer_counts(codes: Codes, k: int) -> Counts:
     """How often each of the 4**k words occurs in the rows of codes."""
-    found = words(codes, k)
-    return np.bincount(found[found >= 0], minlength=4**k).astype(np.int64)
+    if codes.shape[-1] < k:
+        return np.zeros(4**k, np.int64)
+    words, known = kmer_codes(codes, k)
+    return np.bincount(words[known], minlength=4**k).astype(np.int64)
 
 
 def divergence(counts: Counts, other: Counts) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -39,6 +40,8 @@ class MeasureOptions(Frozen):
     stride: int | None = Field(None, ge=1, description="bases that are scored of each; None = all of them")
     block: int = Field(20_000, ge=1, description="bases of a block of the bootstrap")
     resamples: int = Field(2000, ge=1000)
+    beds: tuple[Path, ...] = Field((), description="BED files whose regions are strata of their own")
+    lengths: tuple[str, ...] = Field(("1x", "2x", "4x", "8x", "16x"), description="of the training length, or in bases")
     trajectory: TrajectoryOptions = TrajectoryOptions()
 
 
@@ -87,6 +90,36 @@ MEASURES = {
             compute="dnagoat.evaluation.nll:measure",
             settings=SCORED,
             per_split=True,
+        ),
+        Measure(
+            "strata",
+            "Where is it good: repeats, GC deciles, CpG, little or much context, regions of BED files?",
+            unit="nats per base",
+            compute="dnagoat.evaluation.strata:measure",
+            settings=(*SCORED, "beds"),
+            per_split=True,
+        ),
+        Measure(
+            "lengths",
+            "Does more context than in training help: the same bases with 1 to 16 times the training length?",
+            unit="nats per base",
+            compute="dnagoat.evaluation.lengths:measure",
+            settings=("split", "seed", "windows", "block", "resamples", "lengths"),
+            per_split=True,
+        ),
+        Measure(
+            "rc",
+            "Does the other strand of the same bases cost the same?",
+            unit="nats per base",
+            compute="dnagoat.evaluation.strands:measure",
+            settings=("split", "seed", "windows", "block", "resamples"),
+            per_split=True,
+        ),
+        Measure(
+            "protocol-paper",
+            "The GOAT authors' own protocol: N scored, 50 batches of the validation split, best of the evaluations",
+            unit="nats per symbol, N among them",
+            compute="dnagoat.evaluation.protocol:measure",
         ),
         Measure(
             "prior",
@@ -158,9 +191,18 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
         "checkpoint": _checkpoint(run, options.which),
         "dataset_hash": run.config.dataset_hash,
         "tool_version": dnagoat.__version__,
-        "command": f"dnagoat evaluate {run.path} --what {measure.name} --split {options.split} --seed {options.seed}",
+        "command": shlex.join(["dnagoat", "evaluate", str(run.path), *_flags(measure, options)]),
         "settings": settings,
     }
+
+
+def _flags(measure: Measure, options: MeasureOptions) -> list[str]:
+    """The command line's options that give this measure these settings; defaults are left out."""
+    changed = options.model_dump(mode="json", exclude_defaults=True, include={*measure.settings, "which"})
+    changed |= changed.pop("trajectory", {})
+    asked = {"what": measure.name, "split": options.split, "seed": options.seed}
+    asked |= {"checkpoint" if name == "which" else name: value for name, value in changed.items()}
+    return [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def _checkpoint(run: Run, which: Which) -> Result:

@@ -30,15 +30,16 @@ class TrajectoryOptions(Frozen):
     prompt_length: int = Field(512, ge=1)
     length: int = Field(512, ge=2, description="generated bases a continuation")
     samples: int = Field(8, ge=1, description="continuations a prompt")
-    window: int = Field(64, ge=1)
-    stride: int = Field(32, ge=1)
+    gc_window: int = Field(64, ge=1)
+    gc_stride: int = Field(32, ge=1)
     temperature: float = Field(1.0, ge=0)
 
     @model_validator(mode="after")
     def _windows_fit(self) -> TrajectoryOptions:
-        if self.length < self.window + self.stride:
+        if self.length < self.gc_window + self.gc_stride:
             raise ValueError(
-                f"{self.length} generated bases hold fewer than two windows of {self.window} at stride {self.stride}"
+                f"{self.length} generated bases hold fewer than two GC windows of {self.gc_window} bases, "
+                f"{self.gc_stride} apart"
             )
         return self
 

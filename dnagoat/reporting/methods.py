@@ -60,7 +60,7 @@ def _paragraphs(results: Results) -> list[str]:
             f"GC % trajectories: {options.get('prompts', UNKNOWN)} prompts of {options.get('prompt_length', UNKNOWN)} "
             f"real bases from random {generation['split']} windows without N, {options.get('samples', UNKNOWN)} "
             f"sampled continuations of {options.get('length', UNKNOWN)} bases each, GC % in windows of "
-            f"{options.get('window', UNKNOWN)} bases every {options.get('stride', UNKNOWN)}; "
+            f"{options.get('gc_window', UNKNOWN)} bases every {options.get('gc_stride', UNKNOWN)}; "
             "intervals resample prompts."
         )
     return paragraphs
