@@ -6,6 +6,7 @@ from typing import Any
 
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, whole
+from dnagoat.reporting.paired import Paired, differences
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
@@ -20,12 +21,14 @@ def called(results: Results, run: RunResults) -> str:
 
 
 def outcome(results: Results, warnings: Warnings) -> Table:
-    """The first table: likelihood on test and validation, gain over the best Markov table, GC trajectory."""
+    """The first table: likelihood on test and validation, differences, gain over the best count, GC trajectory."""
+    paired = differences(results)
     columns = [
         Column("test_nll", "Test NLL", "nats per base"),
+        *([Column("difference", f"Minus {called(results, results.runs[0])}", "nats per base")] if paired else []),
+        Column("gain", "Gain over best count", "nats per base"),
         Column("test_bits", "Test NLL", "bits per base"),
-        Column("gain", "Gain over the best Markov table", "nats per base"),
-        Column("val_nll", "Validation NLL, which chose the checkpoint", "nats per base"),
+        Column("val_nll", "Validation NLL", "nats per base"),
         Column("gc_r", "GC % trajectory", "Pearson r"),
     ]
     rows = []
@@ -33,13 +36,19 @@ def outcome(results: Results, warnings: Warnings) -> Table:
         test, val = run.nll("test"), run.nll("val")
         cells = [
             _nll(test, "value", "interval", warnings.of(run, "test")),
-            _nll(test, "bits", "bits_interval", ""),
+            *([_difference(paired.get(str(run.run.path)), run is results.runs[0])] if paired else []),
             _gain(test),
+            _nll(test, "bits", "bits_interval", ""),
             _nll(val, "value", "interval", ""),
             _correlation(run.measures.get("generation")),
         ]
         rows.append(Row(called(results, run), cells, arm=run.arm))
-    notes = ["Below a number stands its 95 % interval. " + _scored(results)]
+    notes = [
+        "Below a number stands its 95 % interval. "
+        + _scored(results)
+        + " The validation split chose the checkpoint, so "
+        "its number flatters the model. " + _best_count(results)
+    ]
     return Table("results", "Scores on DNA that the models have not seen", "Model", columns, rows, notes)
 
 
@@ -114,8 +123,21 @@ def _gain(result: Result | None) -> Cell:
     rung = best_baseline(result)
     if rung is None:
         return Cell(UNKNOWN)
-    cell = _signed(rung.get("gain"), rung.get("gain_interval"))
-    return Cell(cell.text, cell.value, cell.low, cell.high, f"{cell.under} ({rung['name']})".strip())
+    return _signed(rung.get("gain"), rung.get("gain_interval"))
+
+
+def _difference(paired: Paired | None, reference: bool) -> Cell:
+    if reference:
+        return Cell("reference")
+    return _signed(paired.value, paired.bounds) if paired else Cell(UNKNOWN, warning="other scored bases")
+
+
+def _best_count(results: Results) -> str:
+    rung = next((best for run in results.runs if (best := best_baseline(run.nll("test")))), None)
+    if rung is None:
+        return ""
+    value = decimals(rung["value"])
+    return f"Best count: {rung['name']}, {value} nats per base on the same bases; a gain above 0 beats it."
 
 
 def _signed(value: float | None, bounds: Any) -> Cell:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.paired import difference
+from dnagoat.reporting.paired import scored as scored_pieces
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.tables import best_baseline, called
 
@@ -59,20 +60,21 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     best, next_best = first.nll("test") or {}, second.nll("test") or {}
     if best["dataset_hash"] != next_best["dataset_hash"] or best["count"] != next_best["count"]:
         return "There is no verdict: these runs were not scored on the same bases."
+    others = "" if len(ranked) == 2 else f", the next best of {len(ranked)}"
     names = f"the {called(results, first)} model", f"the {called(results, second)} model"
-    paired = difference(best, next_best)
+    paired = difference(first, scored_pieces(first, "test"), second, scored_pieces(second, "test"), "test")
     if paired is None:
         lead = float(next_best["value"]) - float(best["value"])
-        return f"{_capital(names[0])} needs {decimals(lead)} nats per base less than {names[1]} on the same test bases."
+        return f"{_capital(names[0])} needs {decimals(lead)} nats per base less than {names[1]}{others}."
     gain, bounds = -paired.value, [-paired.bounds[1], -paired.bounds[0]]
     if bounds[0] <= 0 <= bounds[1]:
         return (
-            f"{_capital(names[0])} and {names[1]} cannot be told apart on these test bases: the difference is "
-            f"{decimals(gain)} nats per base (95 % interval {interval(bounds, sign=True)}, paired over {paired.blocks} "
-            "blocks of the genome)."
+            f"{_capital(names[0])} and {names[1]}{others}, cannot be told apart on these test bases: they differ by "
+            f"{decimals(gain)} nats per base (95 % interval {interval(bounds, sign=True)}, paired over "
+            f"{paired.blocks} blocks of the genome)."
         )
     return (
-        f"{_capital(names[0])} needs {decimals(gain)} nats per base less than {names[1]} (95 % interval "
+        f"{_capital(names[0])} needs {decimals(gain)} nats per base less than {names[1]}{others} (95 % interval "
         f"{interval(bounds)}, paired over {paired.blocks} blocks of the test genome)."
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.files import write_json, write_text
@@ -15,7 +16,8 @@ from dnagoat.files import write_json, write_text
 HASH = "d" * 64
 MARKOV = (1.372, 1.344, 1.335, 1.332, 1.327, 1.322, 1.313, 1.302, 1.297, 1.291, 1.289, 1.292, 1.301)
 BLOCKS = 48
-BLOCK_BASES = 20_000
+BLOCK_BASES = 2_000
+PIECE = 500  # bases
 
 
 def config(position: str = "rope", *, seed: int = 0, steps: int = 300, dataset_hash: str = HASH) -> RunConfig:
@@ -44,9 +46,13 @@ def run(folder: Path, setting: RunConfig, nll: float, *, missing: tuple[str, ...
             "precision": "fp32",
         },
     )
+    losses = {split: _losses(split, value, rng) for split, value in (("val", nll - 0.004), ("test", nll))}
+    for split in losses:
+        _save_bases(folder / "evaluation" / f"bases-{split}.npz", losses[split])
     for name, content in {
-        "nll-val": _nll(setting, "val", nll - 0.004, rng),
-        "nll-test": _nll(setting, "test", nll, rng),
+        "nll-val": _nll(setting, "val", losses["val"]),
+        "nll-test": _nll(setting, "test", losses["test"]),
+        "generation": _generation(setting, 2.3 - 1.4 * nll, rng),
         "prior": _prior(setting),
     }.items():
         if name not in missing and content is not None:
@@ -92,11 +98,16 @@ def _metrics(setting: RunConfig, nll: float, rng: np.random.Generator) -> list[d
     return rows
 
 
-def _nll(setting: RunConfig, split: str, value: float, rng: np.random.Generator) -> dict[str, Any]:
-    counts = [BLOCK_BASES] * BLOCKS
-    shared = np.random.default_rng(5).normal(0, 0.03, BLOCKS)  # how hard each block is, for any model
-    own = (value + shared - shared.mean() + rng.normal(0, 0.004, BLOCKS)) * BLOCK_BASES
-    value = float(own.sum()) / sum(counts)
+def _losses(split: str, value: float, rng: np.random.Generator) -> NDArray[np.float32]:
+    """Nats of each base: blocks differ for every model alike, bases and models differ a little by themselves."""
+    shared = np.random.default_rng([5, *split.encode()]).normal(0, 0.03, BLOCKS)
+    own = shared - shared.mean() + rng.normal(0, 0.004, BLOCKS)
+    losses = value + np.repeat(own, BLOCK_BASES) + np.random.default_rng(6).normal(0, 0.3, BLOCKS * BLOCK_BASES)
+    return losses.astype(np.float32)
+
+
+def _nll(setting: RunConfig, split: str, losses: NDArray[np.float32]) -> dict[str, Any]:
+    value = float(losses.mean(dtype=np.float64))
     return _signed(setting, "nll", split, "nats per base") | {
         "value": value,
         "interval": [value - 0.009, value + 0.008],
@@ -105,13 +116,12 @@ def _nll(setting: RunConfig, split: str, value: float, rng: np.random.Generator)
         "bits_interval": [(value - 0.009) / math.log(2), (value + 0.008) / math.log(2)],
         "perplexity": math.exp(value),
         "accuracy": 0.39,
-        "count": sum(counts),
-        "windows": 1875,
+        "count": len(losses),
+        "windows": len(losses) // PIECE,
         "blocks": BLOCKS,
         "block_bases": BLOCK_BASES,
         "resamples": 2000,
         "warnings": [],
-        "per_block": {"sums": own.tolist(), "counts": counts},
         "baselines": [
             {
                 "name": f"order-{k}",
@@ -123,6 +133,76 @@ def _nll(setting: RunConfig, split: str, value: float, rng: np.random.Generator)
             for k, level in enumerate(MARKOV)
         ],
     }
+
+
+def _save_bases(file: Path, losses: NDArray[np.float32]) -> None:
+    starts = np.arange(0, len(losses), PIECE)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    widths = np.full_like(starts, PIECE)
+    np.savez(file, starts=starts, widths=widths, skips=np.zeros_like(starts), losses=losses, hits=losses < 1, key="{}")
+
+
+def _generation(setting: RunConfig, r: float, rng: np.random.Generator) -> dict[str, Any]:
+    """GC of 40 loci in 15 windows: generated values correlate with the true ones with about `r`."""
+    positions = [32 * step + 32 for step in range(15)]
+    true = np.random.default_rng(8).normal(0.4, 0.06, (40, 1)) + np.random.default_rng(9).normal(0, 0.05, (40, 15))
+    noise = rng.normal(0, 0.078, true.shape)
+    generated = 0.4 + r * (true - 0.4) + math.sqrt(1 - r * r) * noise
+    nulls = {
+        "another locus": np.roll(true, 1, 0),
+        "order-8 Markov": 0.4 + noise / 2,
+        "prompt GC": true[:, :1] + 0 * true,
+    }
+    curves = {"true": true, "generated": generated, **nulls}
+
+    def way(value: float) -> dict[str, Any]:
+        return {
+            "pooled": {"r": value, "interval": [value - 0.1, value + 0.1]},
+            "averaged": {"r": value / 2, "interval": [value / 2 - 0.3, value / 2 + 0.3]},
+            "per_prompt": {"r": value / 3, "interval": [value / 3 - 0.1, value / 3 + 0.1], "count": 40},
+        }
+
+    flat = way(0.3)
+    flat["averaged"] = {"r": None, "interval": None}
+    share = np.random.default_rng(10).dirichlet(np.full(1024, 3.0))
+    return _signed(setting, "generation", "test", "Pearson r") | {
+        "settings": {
+            "trajectory": {
+                "prompts": 40, "prompt_length": 512, "length": 512, "samples": 4, "gc_window": 64, "gc_stride": 32,
+            }
+        },
+        "level": 0.95,
+        "resamples": 2000,
+        "count": 40,
+        "samples": 4,
+        "gc": {**way(r), "nulls": {"another locus": way(0.02), "order-8 Markov": way(0.1), "prompt GC": flat}},
+        "positions": positions,
+        "trajectories": [
+            {
+                "locus": {"contig": "chr21_test", "start": 50_000 * i, "end": 50_000 * i + 512},
+                "prompt_gc": 0.4,
+                "curves": {name: curve[i].round(5).tolist() for name, curve in curves.items()},
+                "samples": [],
+            }
+            for i in range(6)
+        ],
+        "mean_trajectory": {name: curve.mean(0).tolist() for name, curve in curves.items()},
+        "scatter": {"true": true.tolist(), "generated": generated.tolist()},
+        "kmers": [
+            {"k": k, "jsd": 6e-4 * 2.3**k, "floor": 0.0002 * 2.3**k, "order-8 Markov": 0.0005 * 2.3**k, "floor_sets": 2}
+            for k in range(1, 9)
+        ],
+        "spectrum": {
+            "k": 5,
+            "true": share.tolist(),
+            "generated": (share * rng.lognormal(0, 0.2, 1024)).tolist(),
+        },
+        "longest_match": {
+            "generated": {"longest": 21, "median": 13.0, "quantile_95": 16.0, "sequences": 160},
+            "true": {"longest": 64, "median": 15.0, "quantile_95": 31.0, "sequences": 40},
+        },
+        "warnings": [],
+    }  # fmt: skip
 
 
 def _prior(setting: RunConfig) -> dict[str, Any] | None:
