@@ -214,6 +214,8 @@ def with_best(run: Path, progress: Progress) -> Progress:
 
 def settle(run: Path, progress: Progress) -> None:
     """Removes what a killed sitting left (unfinished folders, checkpoints beyond the one resumed from); points anew."""
+    for left in run.glob(".*.tmp"):
+        left.unlink()
     for left in (run / "checkpoints").glob(".*"):
         shutil.rmtree(left, ignore_errors=True)
     for folder in present(run):

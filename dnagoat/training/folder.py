@@ -21,10 +21,15 @@ def open_folder(out: Path) -> str | None:
     """Makes the folder; what to say where something that is no run is there."""
     if out.exists() and not out.is_dir():
         return f"{out} is a file; give another --out"
-    if out.is_dir() and not (out / CONFIG).exists() and {entry.name for entry in out.iterdir()} - {WRITER, WORKERS}:
+    if out.is_dir() and not (out / CONFIG).exists() and any(not _begun(entry) for entry in out.iterdir()):
         return f"{out} is a folder with other things in it; give another --out"
     out.mkdir(parents=True, exist_ok=True)
     return None
+
+
+def _begun(entry: Path) -> bool:
+    """Whether it is what a trainer leaves that was killed before it wrote its configuration."""
+    return entry.name in (WRITER, WORKERS) or (entry.name.startswith(f".{CONFIG}.") and entry.suffix == ".tmp")
 
 
 def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | None:

@@ -19,6 +19,7 @@ from dnagoat.training.feed import Feed
 from dnagoat.training.lock import locked
 from dnagoat.training.metrics import Metrics, Step, cuda_peaks, resident_peak
 from dnagoat.training.parallel import Execution
+from dnagoat.training.plan import plan
 from dnagoat.training.precision import matrix_products
 from dnagoat.training.validation import Validation
 
@@ -77,7 +78,7 @@ class Sitting:
     def __init__(
         self, config: RunConfig, out: Path, group: Processes, feed: Feed, how: Execution, start: Checkpoint | None
     ) -> None:
-        self.train, self.out, self.group, self.feed = config.train, out, group, feed
+        self.config, self.train, self.out, self.group, self.feed, self.how = config, config.train, out, group, feed, how
         self.engine = Engine(config, group, how, start)
         self.validation = Validation(feed.dataset, config, group)
         self.progress = checkpoint.with_best(out, start.progress) if start else Progress()
@@ -116,9 +117,7 @@ class Sitting:
                 f"try a lower --lr, or --precision fp32"
             ) from None
         except OutOfMemory as why:
-            raise TrainingError(
-                f"step {number:,} does not fit {self.group.device}: {self._fitting(why.windows)}"
-            ) from None
+            raise TrainingError(self._too_large(number, why.windows)) from None
         bases = self.train.batch_size * self.feed.dataset.window
         speed = bases / (perf_counter() - began)
         validated = number % self.train.eval_every == 0 or number == self.train.steps
@@ -183,8 +182,16 @@ class Sitting:
         kept = checkpoint.present(self.out)
         return f"the checkpoint of step {checkpoint.step_of(kept[-1]):,} is intact" if kept else "nothing was saved yet"
 
-    def _fitting(self, windows: int) -> str:
+    def _too_large(self, number: int, windows: int) -> str:
+        """What to do about a step that did not fit, with the number of windows that the plan says would."""
+        planned = plan(self.config, self.group.device, self.how, processes=self.group.count).largest
+        fits = min(planned, windows - 1)
+        cure = (
+            f"about {fits:,} would fit: give --micro-batch {fits} (the effective batch stays {self.train.batch_size:,})"
+            if fits
+            else "not even one would fit: take a smaller --preset, shorter windows or --checkpoint-activations"
+        )
         return (
-            f"{windows:,} windows of {self.feed.dataset.window:,} bases at once are too many; "
-            f"give a smaller --micro-batch (the effective batch stays {self.train.batch_size:,})"
+            f"step {number:,} ran out of memory on {self.group.device} with {windows:,} windows of "
+            f"{self.feed.dataset.window:,} bases at once; {cure}"
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -61,10 +61,12 @@ class Metrics:
         self._file: TextIO = self._path.open("a", encoding="utf-8")
 
     def write(self, step: Step) -> None:
-        self._try(json.dumps(step.row(), allow_nan=False) + "\n")
+        """Appends a row; a `TrainingError` where the disk is full."""
+        line = json.dumps(step.row(), allow_nan=False) + "\n"
+        self._disk(lambda: (self._file.write(line), self._file.flush()))
 
     def sync(self) -> None:
-        os.fsync(self._file.fileno())
+        self._disk(lambda: os.fsync(self._file.fileno()))
 
     def finish(self, described: dict[str, Any]) -> None:
         """Writes summary.json: what the run took, and what it was."""
@@ -72,17 +74,16 @@ class Metrics:
         write_json(self._path.with_name(SUMMARY), {"format": 1, **summary(rows), **described})
 
     def close(self) -> None:
-        self._file.close()
+        with suppress(OSError):  # what a full disk refused is not tried again
+            self._file.close()
 
-    def _try(self, line: str) -> None:
+    def _disk(self, act: Callable[[], object]) -> None:
         try:
-            self._file.write(line)
-            self._file.flush()
+            act()
         except OSError as why:
-            if why.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise
             raise TrainingError(
-                f"{self._path} cannot grow ({os.strerror(why.errno)}); make room, then continue with --resume"
+                f"{self._path} cannot grow ({os.strerror(why.errno or 0)}); the last checkpoint is intact: "
+                f"make room, then continue with --resume"
             ) from why
 
 

@@ -32,8 +32,7 @@ def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
     Parameter names stay as they are; an optimizer has to be made after this.
     """
     if how.checkpoint_activations:
-        for block in model.blocks:
-            block.forward = partial(checkpoint, block.forward, use_reentrant=False)
+        recompute_blocks(model)
     if how.compile:
         model.compile()
     if group.count == 1:
@@ -47,6 +46,12 @@ def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
         fully_shard(model, mesh=mesh)
         return model
     return DistributedDataParallel(model, device_ids=[group.device] if group.device.type == "cuda" else None)
+
+
+def recompute_blocks(model: DnaLM) -> None:
+    """Each block's activations are computed again in the backward pass instead of being kept."""
+    for block in model.blocks:
+        block.forward = partial(checkpoint, block.forward, use_reentrant=False)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_the_rate_climbs_and_comes_down_to_almost_nothing(config: RunConfig, sch
     train = config.train.but(schedule=schedule, steps=110, warmup=10, lr=1.0)
     rates = [learning_rate(train, step) for step in range(1, 111)]
     assert rates[:11] == pytest.approx([0.1 * k for k in range(1, 11)] + [1.0])
-    assert all(a > b for a, b in zip(rates[10:], rates[11:], strict=False))
+    assert all(a > b for a, b in pairwise(rates[10:]))
     assert rates[-1] == pytest.approx(0.01 if schedule == "linear" else 0.5 * (1 + math.cos(math.pi * 0.99)))
 
 

@@ -1,0 +1,153 @@
+"""What a run will cost before it is begun: parameters, arithmetic, memory, the largest batch, hours."""
+
+# B windows at once, T symbols of a window
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.autograd.graph import saved_tensors_hooks
+
+from dnagoat.config import ModelConfig, RunConfig
+from dnagoat.model import DnaLM
+from dnagoat.training.distributed import Processes
+from dnagoat.training.engine import Engine
+from dnagoat.training.loss import inputs_targets, summed_loss
+from dnagoat.training.parallel import Execution, recompute_blocks
+from dnagoat.training.precision import computing
+
+FREE = 0.9  # share of a device's memory that a plan uses: the allocator's slack and short-lived tensors take the rest
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One process's share of a run: bytes on its device, and the hours at the measured speed where it was measured."""
+
+    parameters: int
+    position_parameters: int
+    flops_per_token: int
+    weights: int
+    gradients: int
+    optimizer: int
+    activations_fixed: int
+    activations_per_window: int
+    windows: int  # at once
+    device_bytes: int
+    tokens_per_second: float | None
+    hours: float | None
+
+    @property
+    def activations(self) -> int:
+        return self.activations_fixed + self.windows * self.activations_per_window
+
+    @property
+    def expected(self) -> int:
+        return self.weights + self.gradients + self.optimizer + self.activations
+
+    @property
+    def largest(self) -> int:
+        """Windows at once that fit the device; 0 where not even one does."""
+        room = FREE * self.device_bytes - (self.expected - self.windows * self.activations_per_window)
+        return max(0, int(room // self.activations_per_window))
+
+
+def plan(config: RunConfig, device: torch.device, how: Execution = Execution(), *, processes: int = 1) -> Plan:
+    """The plan of one of `processes` equal ones, without the speed: nothing of the model's size is allocated."""
+    model = fake_model(config.model)
+    every = sum(p.numel() for p in model.parameters())
+    one, two = (saved_in_training(config, windows, how) for windows in (1, 2))
+    share = config.train.batch_size // processes
+    return Plan(
+        parameters=every,
+        position_parameters=sum(p.numel() for p in model.position_parameters().values()),
+        flops_per_token=flops_per_token(config.model),
+        weights=4 * every,
+        gradients=4 * every,
+        optimizer=8 * every,
+        activations_fixed=max(0, 2 * one - two),
+        activations_per_window=two - one,
+        windows=min(config.train.micro_batch or share, share),
+        device_bytes=memory_of(device),
+        tokens_per_second=None,
+        hours=None,
+    )
+
+
+def flops_per_token(config: ModelConfig) -> int:
+    """Forward and backward: 6 a weight that multiplies, and 6 T d a layer for causal attention (half of the square)."""
+    with torch.device("meta"):
+        model = DnaLM(config)
+    weights = sum(
+        m.weight.numel() for n, m in model.named_modules() if isinstance(m, nn.Linear) and ".scheme." not in n
+    )
+    output = config.classes * config.width
+    return 6 * (weights + output) + 6 * config.context * config.width * config.layers
+
+
+def fake_model(config: ModelConfig) -> DnaLM:
+    """The model with shapes and no memory, which runs nevertheless."""
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        return DnaLM(config)
+
+
+def saved_in_training(config: RunConfig, windows: int, how: Execution = Execution(), *, fake: bool = True) -> int:
+    """Bytes that a forward pass over so many windows keeps for the backward one; really run where not `fake`."""
+    device = torch.device("cpu")
+    with FakeTensorMode(allow_non_fake_inputs=True) if fake else nullcontext():
+        model = DnaLM(config.model)
+        if how.checkpoint_activations:
+            recompute_blocks(model)
+        codes = np.zeros((windows, config.model.context), dtype=np.uint8)
+        inputs, targets = inputs_targets(codes, config.model.classes, device)
+        with computing(config.train.precision, device):
+            return saved_bytes(model, lambda: summed_loss(model(inputs), targets))
+
+
+def saved_bytes(model: nn.Module, forward: Callable[[], Tensor]) -> int:
+    """Bytes of the storages, each once, that autograd keeps of a forward pass, without the model's own weights."""
+    own = {tensor.untyped_storage()._cdata for tensor in (*model.parameters(), *model.buffers())}
+    kept: dict[int, torch.UntypedStorage] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        storage = tensor.untyped_storage()
+        if storage._cdata not in own:
+            kept[storage._cdata] = storage
+        return tensor
+
+    with saved_tensors_hooks(keep, lambda tensor: tensor):
+        loss = forward()
+    total = sum(storage.nbytes() for storage in kept.values())
+    del loss
+    return total
+
+
+def memory_of(device: torch.device) -> int:
+    """Bytes that a process may have on the device: all of a GPU, or what the machine has available now."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[1])
+    for line in Path("/proc/meminfo").read_text().splitlines() if Path("/proc/meminfo").exists() else ():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def speed(config: RunConfig, device: torch.device, windows: int, rounds: int = 2) -> float:
+    """Bases a second of this device, from the fastest of a few real optimizer steps over so many windows of noise."""
+    small = config.but(train=config.train.but(batch_size=windows, micro_batch=None))
+    engine = Engine(small, Processes(0, 1, device), Execution())
+    codes = np.random.default_rng(0).integers(0, 4, (windows, config.model.context)).astype(np.uint8)
+    seconds = []
+    for number in range(1, rounds + 2):
+        began = perf_counter()
+        engine.step(number, [codes])
+        seconds.append(perf_counter() - began)
+    return codes.size / min(seconds[1:])

@@ -1,0 +1,76 @@
+"""What the plan says is what a run takes: parameters, saved activations, arithmetic."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from dnagoat.config import ModelConfig, RunConfig
+from dnagoat.model import DnaLM
+from dnagoat.training.parallel import Execution
+from dnagoat.training.plan import flops_per_token, plan, saved_in_training
+from dnagoat.training.presets import changed, configure
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize("how", [Execution(), Execution(checkpoint_activations=True)], ids=["kept", "recomputed"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+@pytest.mark.parametrize("position", ["rope", "goat", "alibi", "nope", "goat+rope"])
+def test_activations_are_those_that_autograd_keeps(position: str, precision: str, how: Execution) -> None:
+    options = {"model.position.name": position, "train.precision": precision, "train.batch_size": 3}
+    config = configure("tiny", "data", "hash", 256, options)
+    counted = saved_in_training(config, 3, how, fake=False)
+    assert plan(config, CPU, how).activations == pytest.approx(counted, rel=0.1)
+
+
+def test_parameters_and_state(config: RunConfig) -> None:
+    planned = plan(config, CPU)
+    model = DnaLM(config.model)
+    assert planned.parameters == sum(p.numel() for p in model.parameters())
+    assert planned.position_parameters == sum(p.numel() for p in model.position_parameters().values()) > 0
+    assert (planned.weights, planned.optimizer) == (4 * planned.parameters, 8 * planned.parameters)
+
+
+def test_arithmetic_is_within_a_tenth_of_a_count() -> None:
+    """torch counts the whole square of attention where the plan counts the causal half."""
+    model = ModelConfig(width=128, heads=2, layers=2, mlp_width=512, context=256, kernel="dense")
+    model = model.but(position=model.position.but(name="nope"))
+    with FlopCounterMode(display=False) as counter:
+        DnaLM(model)(torch.zeros(1, 256, dtype=torch.int64)).sum().backward()
+    causal_half = 256 * 6 * model.context * model.width * model.layers
+    assert flops_per_token(model) * 256 == pytest.approx(counter.get_total_flops() - causal_half, rel=0.1)
+
+
+def test_the_largest_batch_fits_and_one_more_does_not(config: RunConfig) -> None:
+    planned = plan(config, CPU)
+    per_window, fixed = (
+        planned.activations_per_window,
+        planned.expected - planned.windows * planned.activations_per_window,
+    )
+    assert fixed + planned.largest * per_window <= 0.9 * planned.device_bytes
+    assert fixed + (planned.largest + 1) * per_window > 0.9 * planned.device_bytes
+
+
+def test_a_share_of_the_batch_is_planned(config: RunConfig) -> None:
+    assert plan(changed(config, {"train.batch_size": 8}), CPU, processes=4).windows == 2
+    assert plan(changed(config, {"train.micro_batch": 3}), CPU).windows == 3
+
+
+@pytest.mark.gpu
+def test_expected_memory_is_what_cuda_counts() -> None:
+    from dnagoat.training.distributed import Processes
+    from dnagoat.training.engine import Engine
+
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    config = configure("small", "data", "hash", 1024, {"train.batch_size": 32, "train.precision": "bf16"})
+    device = torch.device("cuda", 0)
+    engine = Engine(config, Processes(0, 1, device), Execution())
+    torch.cuda.reset_peak_memory_stats()
+    import numpy as np
+
+    for step in (1, 2):
+        engine.step(step, [np.zeros((32, 1024), dtype=np.uint8)])
+    assert plan(config, device).expected == pytest.approx(torch.cuda.max_memory_allocated(), rel=0.25)
