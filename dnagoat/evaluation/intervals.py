@@ -34,6 +34,11 @@ class Interval:
         return [self.low, self.high]
 
 
+def listed(interval: Interval | None, factor: float = 1.0) -> list[float] | None:
+    """As a result file holds it: [low, high], or null where there is none."""
+    return None if interval is None else interval.scaled(factor).as_list()
+
+
 def block_totals(values: ArrayLike, blocks: ArrayLike) -> NDArray[np.float64]:
     """Sums `values` (N,) or (N, C) over the units of each block: (K,) or (K, C), blocks in ascending order."""
     table = np.asarray(values, dtype=np.float64)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from dnagoat.attention.cache import Cache
 from dnagoat.evaluation.measures import Progress, silent
 from dnagoat.evaluation.pieces import Pieces
 from dnagoat.genome.alphabet import Codes, N
@@ -44,13 +46,24 @@ def piece_sums(pieces: Pieces, values: NDArray[np.float32] | NDArray[np.bool_]) 
     return np.asarray(totals[pieces.offsets[1:]] - totals[pieces.offsets[:-1]])
 
 
-def score(model: DnaLM, tokens: Codes, pieces: Pieces, batch_bases: int, progress: Progress = silent) -> Scores:
-    """Scores each piece of the token store with about `batch_bases` bases at once; batch mates change nothing."""
+def score(
+    model: DnaLM,
+    tokens: Codes,
+    pieces: Pieces,
+    batch_bases: int,
+    progress: Progress = silent,
+    at_once: int | None = None,
+) -> Scores:
+    """Scores each piece of the token store with about `batch_bases` bases at once; batch mates change nothing.
+
+    `at_once` bounds the bases of a piece that pass through the model together, the rest waiting in its cache: memory
+    then grows with keys and values alone.
+    """
     losses = np.empty(pieces.offsets[-1], dtype=np.float32)
     hits = np.empty(pieces.offsets[-1], dtype=bool)
     done = 0
     for batch in pieces.batches(batch_bases):
-        nats, right = window_scores(model, gather(tokens, pieces.starts[batch], int(pieces.widths[batch[0]])))
+        nats, right = window_scores(model, gather(tokens, pieces.starts[batch], int(pieces.widths[batch[0]])), at_once)
         scored, places = pieces.places(batch)
         losses[places], hits[places] = nats[scored], right[scored]
         done += len(batch)
@@ -59,7 +72,7 @@ def score(model: DnaLM, tokens: Codes, pieces: Pieces, batch_bases: int, progres
 
 
 @torch.inference_mode()
-def window_scores(model: DnaLM, codes: Codes) -> tuple[Floats, NDArray[np.bool_]]:
+def window_scores(model: DnaLM, codes: Codes, at_once: int | None = None) -> tuple[Floats, NDArray[np.bool_]]:
     """Nats of each base of codes (B, W) and whether the likeliest was right, each (B, W); NaN and False at an N.
 
     A model of five classes knows no start symbol, so that its first base is not scored; its class N is left out.
@@ -68,7 +81,7 @@ def window_scores(model: DnaLM, codes: Codes) -> tuple[Floats, NDArray[np.bool_]
     inputs, targets = to_inputs_targets(codes, score_n=five)
     targets = np.where(targets == N, IGNORE, targets)
     device = next(model.parameters()).device
-    logits = model(torch.from_numpy(inputs).to(device))[..., :BASES].float()
+    logits = _logits(model, torch.from_numpy(inputs).to(device), at_once)[..., :BASES]
     nats = base_losses(logits, torch.from_numpy(targets).to(device)).cpu().numpy()
     nats = np.where(targets == IGNORE, np.nan, nats).astype(np.float32)
     right = logits.argmax(-1).cpu().numpy() == targets
@@ -76,3 +89,12 @@ def window_scores(model: DnaLM, codes: Codes) -> tuple[Floats, NDArray[np.bool_]
         nats = np.pad(nats, ((0, 0), (1, 0)), constant_values=np.nan)
         right = np.pad(right, ((0, 0), (1, 0)))
     return nats, right
+
+
+def _logits(model: DnaLM, inputs: Tensor, at_once: int | None) -> Tensor:
+    """(B, T) -> (B, T, C) float32, in one pass or `at_once` symbols after each other."""
+    batch, length = inputs.shape
+    if at_once is None or length <= at_once:
+        return model(inputs).float()  # type: ignore[no-any-return]
+    cache = Cache(model.config, batch, length, inputs.device, model.embedding.weight.dtype)
+    return torch.cat([model(part, cache).float() for part in torch.split(inputs, at_once, dim=1)], dim=1)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL, Interval, block_bootstraps
+from dnagoat.evaluation.intervals import LEVEL, Interval, block_bootstraps, listed
 from dnagoat.evaluation.ladder import ladder_sums
-from dnagoat.evaluation.likelihood import BASES, Scores, piece_sums
+from dnagoat.evaluation.likelihood import Scores, piece_sums
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.pieces import blocks_of
 from dnagoat.evaluation.scored import about, scores_of
@@ -25,42 +25,21 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
     ladder = ladder_sums(dataset, scores, progress)
-    count = len(np.unique(blocks))
     baselines, value, interval = _compared(scores, ladder, blocks, options)
     return {
         "value": value,
-        "interval": _listed(interval),
-        "level": LEVEL,
+        "interval": listed(interval),
         "bits": value * BITS,
-        "bits_interval": _listed(interval, BITS),
+        "bits_interval": listed(interval, BITS),
         "perplexity": math.exp(value),
         "accuracy": float(piece_sums(scores.pieces, scores.hits).sum() / scores.counts().sum()),
-        **about(scores, count, options),
+        **about(run, scores.pieces, scores.counts(), blocks, options),
         "context": options.context or dataset.window,
         "stride": options.stride or options.context or dataset.window,
         "selection": options.split == "val",
-        "warnings": warnings(run, options, count),
         "baselines": baselines,
         "verdict": verdict(value, baselines),
     }
-
-
-def warnings(run: Run, options: MeasureOptions, blocks: int) -> list[str]:
-    """What a reader must know before comparing the number, a sentence each."""
-    said = []
-    if blocks < FEWEST_BLOCKS:
-        said.append(
-            f"only {blocks} blocks of {options.block:,} bases: the interval is too narrow below {FEWEST_BLOCKS}"
-        )
-    if options.split == "val":
-        said.append("the checkpoint was chosen on this split: its number is optimistic, the test split's is not")
-    if options.split == "train":
-        said.append("the model was trained on this split")
-    if run.config.model.classes > BASES:
-        said.append(
-            "trained by the authors' protocol: the first base of each window is not scored, the class N is left out"
-        )
-    return said
 
 
 def _compared(
@@ -75,17 +54,13 @@ def _compared(
         {
             "name": name,
             "value": float(sums.sum() / bases),
-            "interval": _listed(intervals[1 + place]),
+            "interval": listed(intervals[1 + place]),
             "gain": float((sums - own).sum() / bases),
-            "gain_interval": _listed(intervals[1 + len(ladder) + place]),
+            "gain_interval": listed(intervals[1 + len(ladder) + place]),
         }
         for place, (name, sums) in enumerate(ladder.items())
     ]
     return rows, float(own.sum() / bases), intervals[0]
-
-
-def _listed(interval: Interval | None, factor: float = 1.0) -> list[float] | None:
-    return None if interval is None else interval.scaled(factor).as_list()
 
 
 def verdict(value: float, baselines: list[Result]) -> Result:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dnagoat.evaluation.likelihood import Scores, score
+from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL
+from dnagoat.evaluation.likelihood import BASES, Scores, score
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.pieces import Pieces, sliding, stretches
 from dnagoat.files import written_whole
@@ -68,13 +70,36 @@ def _write(file: Path, key: dict[str, Any], scores: Scores) -> None:
         )
 
 
-def about(scores: Scores, blocks: int, options: MeasureOptions) -> Result:
-    """What every result over scored bases says of them."""
+def about(
+    run: Run, pieces: Pieces, counts: NDArray[np.float64], blocks: NDArray[np.int64], options: MeasureOptions
+) -> Result:
+    """What every result over scored bases says of them, and what a reader must know before comparing it."""
+    different = len(np.unique(blocks))
     return {
-        "count": int(scores.counts().sum()),
-        "windows": len(scores.pieces),
-        "mean_context": scores.pieces.mean_context(),
-        "blocks": blocks,
+        "count": int(counts.sum()),
+        "windows": len(pieces),
+        "mean_context": pieces.mean_context(),
+        "blocks": different,
         "block_bases": options.block,
         "resamples": options.resamples,
+        "level": LEVEL,
+        "warnings": warnings(run, options, different),
     }
+
+
+def warnings(run: Run, options: MeasureOptions, blocks: int) -> list[str]:
+    """What a reader must know before comparing the number, a sentence each."""
+    said = []
+    if blocks < FEWEST_BLOCKS:
+        said.append(
+            f"only {blocks} blocks of {options.block:,} bases: the interval is too narrow below {FEWEST_BLOCKS}"
+        )
+    if options.split == "val":
+        said.append("the checkpoint was chosen on this split: its number is optimistic, the test split's is not")
+    if options.split == "train":
+        said.append("the model was trained on this split")
+    if run.config.model.classes > BASES:
+        said.append(
+            "trained by the authors' protocol: the first base of each window is not scored, the class N is left out"
+        )
+    return said

@@ -1,0 +1,50 @@
+"""What the GOAT authors would have reported of a run: their protocol, in a table of its own.
+
+N is a fifth class and scored, the first base of a window is not, 50 batches of the validation split that also chose the
+checkpoint are read, and the best of the evaluations counts (arXiv 2601.15380). Its numbers stand beside nobody else's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dnagoat.errors import OptionError
+from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.pieces import sliding, stretches
+from dnagoat.genome.batches import gather
+from dnagoat.runs import Run
+from dnagoat.training.loss import window_losses
+
+BATCHES = 50
+PUBLISHED = {"rope": 1.2054, "goat": 1.1294}
+
+
+def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
+    """Mean nats of a symbol over 50 batches, and the lowest validation value seen while training."""
+    if run.config.model.classes != 5:
+        raise OptionError(
+            f"{run.path} was trained without --score-n: it has no class for N, which the authors' protocol scores"
+        )
+    dataset, batch = run.dataset(options.dataset), run.config.train.batch_size
+    pieces = sliding(stretches(dataset, "val"), dataset.window, dataset.window).spread(BATCHES * batch)
+    model = run.model(options.which, options.device)
+    means = []
+    for chosen in pieces.batches(batch * dataset.window):
+        codes = gather(dataset.tokens, pieces.starts[chosen], dataset.window)
+        means.append(float(window_losses(model, codes).double().mean()))
+        progress("authors' protocol", len(means), BATCHES)
+    seen = [row["val_nll"] for row in run.metrics() if row.get("val_nll") is not None]
+    return {
+        "split": "val",
+        "value": float(np.mean(means)),
+        "interval": None,
+        "best_of_evaluations": min(seen, default=None),
+        "batches": len(means),
+        "batch_size": batch,
+        "count": int(len(pieces) * (dataset.window - 1)),
+        "published": PUBLISHED,
+        "warnings": [
+            "the split that chose the checkpoint is the one reported, N is a target and no interval is given: "
+            "compare it with the authors' table alone"
+        ],
+    }
