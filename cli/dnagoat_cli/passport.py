@@ -9,28 +9,67 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dnagoat.genome.assemblies import Assembly
     from dnagoat.genome.dataset import Dataset
-    from dnagoat.genome.storing import Progress
+    from dnagoat.genome.progress import Progress
+
+
+STAGES = {
+    "download": "fetching",
+    "index": "indexing",
+    "bases": "reading",
+    "windows": "tiling",
+    "minimizers": "comparing",
+}
 
 
 @contextmanager
 def bases_bar() -> Iterator[Callable[[Progress], None]]:
-    """A bar over bases on stderr; nothing where stderr is no terminal."""
+    """A bar over bases (bytes of a download) on stderr; nothing where stderr is no terminal."""
     from rich.console import Console
+    from rich.filesize import decimal
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[bases]:,} bases"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("reading", total=1.0, bases=0)
-        names = {"bases": "reading", "windows": "tiling"}
-        yield lambda at: bar.update(task, completed=at.share, bases=at.bases, description=names[at.stage])
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[done]}"))
+    with Progress(
+        *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, disable=not console.is_terminal
+    ) as bar:
+        tasks: dict[str, Any] = {}
+        begun: dict[str, float] = {}
+
+        def report(at: Any) -> None:
+            now = bar.get_time()
+            if at.stage not in tasks:
+                tasks[at.stage] = bar.add_task(STAGES[at.stage], total=1.0, done="")
+                begun[at.stage] = now
+            done = f"{at.done:,} bases"
+            if at.stage == "download":
+                whole = f" of {decimal(at.total)}" if at.total else ""
+                done = f"{decimal(at.done)}{whole}, {decimal(int(at.done / max(now - begun[at.stage], 0.1)))}/s"
+            bar.update(tasks[at.stage], completed=at.share, done=done)
+
+        yield report
+
+
+def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:
+    """The genomes that have a name, with their sizes and default splits."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    if as_json:
+        rows = [assembly.model_dump(mode="json") for assembly in known.values()]
+        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        return
+    table = Table(box=box.SIMPLE)
+    for heading in ("name", "genome", "contigs", "bases", "validation", "test"):
+        number = heading in ("contigs", "bases")
+        table.add_column(heading, justify="right" if number else "left", no_wrap=number, overflow="fold")
+    for assembly in known.values():
+        sizes = (f"{size:,}" if size is not None else "n/a" for size in (assembly.contigs, assembly.bases))
+        table.add_row(assembly.name, assembly.title, *sizes, " ".join(assembly.val), " ".join(assembly.test))
+    Console().print(table)
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`dnagoat prepare`: from a FASTA file to a dataset."""
+"""`dnagoat prepare`: from a FASTA file, or a genome known by name, to a dataset."""
 
 from __future__ import annotations
 
@@ -9,40 +9,61 @@ import typer
 
 from dnagoat_cli.main import app
 
-EXAMPLES = """
+HELP = """
 Turn a genome into a dataset: bases, windows, splits.
 
 [bold]Examples[/bold]
 
   dnagoat prepare demo                                     [dim]three loci of human chromosome 21, no network[/dim]
 
+  dnagoat prepare hg38                                     [dim]fetched once, resumed where it broke off[/dim]
+
   dnagoat prepare genome.fa.gz --val chr20 --test chr21
 
   dnagoat prepare bacterium.fa --window 512 --split-blocks
+
+  dnagoat prepare --list                                   [dim]the genomes that have a name[/dim]
 """
 
+Contigs = Annotated[list[str] | None, typer.Option(help="Contig of this split; may be repeated.", show_default=False)]
 
-@app.command(help=EXAMPLES)
+
+@app.command(help=HELP)
 def prepare(
-    source: Annotated[str, typer.Argument(help="[bold]demo[/bold], or a FASTA file: plain, gzip or bgzip.")],
-    out: Annotated[Path | None, typer.Option(help="Folder to write; data/NAME by default.")] = None,
-    window: Annotated[int, typer.Option(help="Bases in a window.")] = 1024,
-    stride: Annotated[int | None, typer.Option(help="Bases between window starts; the window by default.")] = None,
-    val: Annotated[
-        list[str] | None,
-        typer.Option(help="Contig for validation; may be repeated; shared in blocks where --test names it too."),
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="A genome's name (--list), or a file: FASTA (plain, gzip, bgzip) or 2bit.", show_default=False
+        ),
     ] = None,
-    test: Annotated[list[str] | None, typer.Option(help="Contig for the test; may be repeated.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write.", show_default="data/NAME")] = None,
+    window: Annotated[int, typer.Option(help="Bases in a window.")] = 1024,
+    stride: Annotated[int | None, typer.Option(help="Bases from start to start.", show_default="the window")] = None,
+    val: Contigs = None,
+    test: Contigs = None,
     split_blocks: Annotated[bool, typer.Option("--split-blocks", help="Split by blocks with guard gaps.")] = False,
     max_n: Annotated[float, typer.Option(help="Largest share of N in a window.")] = 0.1,
     gaps: Annotated[str, typer.Option(help="What gaps (- . *) get: refuse or drop.")] = "refuse",
+    regions: Annotated[Path | None, typer.Option(help="BED file: prepare only these intervals.")] = None,
+    all_contigs: Annotated[bool, typer.Option("--all-contigs", help="Keep more than the chromosomes.")] = False,
+    catalogue: Annotated[Path | None, typer.Option(help="TOML file with genomes of your own.")] = None,
+    offline: Annotated[bool, typer.Option("--offline", help="Take a genome from the cache, never the net.")] = False,
+    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
     force: Annotated[bool, typer.Option("--force", help="Replace a dataset that is there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest's summary as JSON.")] = False,
+    show_list: Annotated[bool, typer.Option("--list", help="Show the genomes that have a name.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
+    from dnagoat.errors import OptionError
+    from dnagoat.genome.assemblies import catalogue as known
     from dnagoat.genome.prepare import PrepareOptions
     from dnagoat.genome.prepare import prepare as run
-    from dnagoat_cli.passport import bases_bar, show_dataset
+    from dnagoat_cli.passport import bases_bar, show_catalogue, show_dataset
 
+    if show_list:
+        show_catalogue(known(catalogue), as_json)
+        return
+    if source is None:
+        raise OptionError("give a genome's name (see `dnagoat prepare --list`) or a FASTA file")
     options = PrepareOptions(
         window=window,
         stride=stride,
@@ -51,15 +72,20 @@ def prepare(
         split="blocks" if split_blocks else "contig",
         max_n=max_n,
         gaps=gaps,  # the configuration checks it
+        contigs="all" if all_contigs else "primary",
+        regions=regions,
+        catalogue=catalogue,
+        offline=offline,
+        workers=workers,
         force=force,
     )
-    target = out or Path("data") / _name(source)
     with bases_bar() as report:
-        dataset = run(source, target, options, report)
+        dataset = run(source, out or Path("data") / _name(source), options, report)
     show_dataset(dataset, as_json)
 
 
 def _name(source: str) -> str:
+    """genome.fa.gz -> genome."""
     name = Path(source).name
     for ending in (".gz", ".bgz", ".fa", ".fasta", ".fna", ".2bit"):
         name = name.removesuffix(ending)

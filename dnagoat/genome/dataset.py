@@ -86,6 +86,7 @@ class Tally(Frozen):
     windows: dict[Split, int]
     windows_too_many_n: int
     partial_tiles: int
+    contigs_skipped: int = 0
 
 
 class Manifest(Frozen):
@@ -243,6 +244,8 @@ def remarks(manifest: Manifest) -> list[str]:
         said.append(f"{_many(tally.ambiguous, 'IUPAC code')} stored as N (and counted in N)")
     if tally.gaps_dropped:
         said.append(f"{_many(tally.gaps_dropped, 'gap')} dropped; positions are those of the ungapped sequence")
+    if tally.contigs_skipped:
+        said.append(f"{_many(tally.contigs_skipped, 'other contig')} left out (--all-contigs keeps them)")
     if tally.windows_too_many_n:
         said.append(f"{_many(tally.windows_too_many_n, 'window')} dropped: over {rules.max_n:.0%} N, or nothing but N")
     if tally.partial_tiles:

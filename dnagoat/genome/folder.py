@@ -20,7 +20,7 @@ def new_folder(out: Path, force: bool) -> Iterator[Path]:
     The lock is on the private folder itself, so it falls when its holder does, however it dies; what a killed one left
     behind is wiped by the next.
     """
-    _may_replace(out, force)
+    may_replace(out, force)
     aside = out.absolute().with_name(f".{out.absolute().name}.partial")
     try:
         aside.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def new_folder(out: Path, force: bool) -> Iterator[Path]:
                 for left in aside.iterdir():
                     left.unlink()
                 yield aside
-                _may_replace(out, force)
+                may_replace(out, force)
                 _take_place(aside, out.absolute())
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
@@ -54,7 +54,8 @@ def _locked(folder: Path, out: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def _may_replace(out: Path, force: bool) -> None:
+def may_replace(out: Path, force: bool) -> None:
+    """A `DatasetError` where `out` exists and is not a dataset that may be replaced."""
     if not (out.exists() or out.is_symlink()):
         return
     if not force:

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dnagoat import __version__
 from dnagoat.config import Frozen
-from dnagoat.errors import OptionError, WindowError
+from dnagoat.errors import SourceError, WindowError
 from dnagoat.files import write_json
 from dnagoat.genome.alphabet import BASES, MASKED
+from dnagoat.genome.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
-from dnagoat.genome.folder import new_folder
+from dnagoat.genome.download import fetch
+from dnagoat.genome.folder import may_replace, new_folder
+from dnagoat.genome.progress import Tell
 from dnagoat.genome.records import Records
 from dnagoat.genome.scan import FastaScan
 from dnagoat.genome.source import Source
-from dnagoat.genome.storing import Progress, Stored, store_records
+from dnagoat.genome.storing import Stored, store_records
 from dnagoat.genome.twobit import TwoBitScan
 from dnagoat.genome.window_table import WindowTable
 from dnagoat.genome.windows import by_blocks, by_contig
 
-DEMO: Final = Path(__file__).with_name("demo.fa.gz")
-DEMO_VAL: Final = ("chr21_33000000_34000000",)
-DEMO_TEST: Final = ("chr21_36000000_37000000",)
-Tell = Callable[[Progress], None]
-
 
 class PrepareOptions(Frozen):
-    """The rules of a preparation; `stride` None means the window (tiles do not overlap)."""
+    """The rules of a preparation; `stride` None means the window (tiles do not overlap).
+
+    A named genome brings its own validation and test contigs; `val` and `test` replace them.
+    """
 
     window: int = Field(1024, ge=2)
     stride: int | None = Field(None, ge=1)
@@ -39,31 +39,54 @@ class PrepareOptions(Frozen):
     split: Literal["contig", "blocks"] = "contig"
     max_n: float = Field(0.1, ge=0, le=1)
     gaps: Literal["refuse", "drop"] = "refuse"
+    contigs: Literal["primary", "all"] = "primary"
+    regions: Path | None = None
+    catalogue: Path | None = None
+    offline: bool = False
+    workers: int = Field(2, ge=1)
     force: bool = False
+
+    @model_validator(mode="after")
+    def _one_split(self) -> Self:
+        if self.split == "blocks" and (self.val or self.test):
+            raise ValueError("--split-blocks divides every contig by itself; leave out --val and --test")
+        return self
 
 
 def prepare(source: Path | str, out: Path, options: PrepareOptions, progress: Tell = lambda _: None) -> Dataset:
-    """Prepares `source` (a FASTA or 2bit file, or "demo") into the new folder `out`.
+    """Prepares `source` into the new folder `out`: a FASTA or 2bit file, or the name of a genome of the catalogue.
 
-    Errors: `SourceError` for a source that does not hold DNA, `DatasetError` for a folder that is taken or a contig
-    that does not exist, `WindowError` where no window is left. Nothing is written under `out` until all is done.
+    Errors: `SourceError` for a source that does not hold DNA or cannot be fetched, `DatasetError` for a folder that is
+    taken or a contig that does not exist, `WindowError` where no window is left. Nothing is written under `out` until
+    all is done.
     """
-    if options.split == "blocks" and (options.val or options.test):
-        raise OptionError("--split-blocks divides every contig by itself; leave out --val and --test")
-    path = Path(source)
-    if str(source) == "demo":
-        path = DEMO
+    may_replace(out, options.force)
+    assembly = named(source, options.catalogue)
+    if assembly is None:
+        opened = Source(Path(source))
+    else:
+        opened = Source(fetch(assembly, cache_folder(), offline=options.offline, progress=progress))
         if options.split == "contig" and not options.val and not options.test:
-            options = options.but(val=DEMO_VAL, test=DEMO_TEST)
-    opened = Source(path)
+            options = options.but(val=assembly.val, test=assembly.test)
     with new_folder(out, options.force) as folder:
-        _write(opened, folder, options, progress)
+        _write(opened, assembly, folder, options, progress)
     return open_dataset(out)
 
 
-def _write(source: Source, folder: Path, options: PrepareOptions, progress: Tell) -> None:
+def named(source: Path | str, own: Path | None) -> Assembly | None:
+    """The genome of that name; None where `source` is a file. A name that is both is refused."""
+    assembly = catalogue(own).get(str(source))
+    if assembly is not None and Path(source).is_file():
+        raise SourceError(f"{source} is a file here and the name of a genome; write ./{source} for the file")
+    return assembly
+
+
+def _write(source: Source, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: Tell) -> None:
     records: Records = TwoBitScan(source) if source.kind == "2bit" else FastaScan(source, options.gaps)
-    stored = store_records(records, folder / "tokens.u8", lambda _: True, progress)
+    every = options.contigs == "all" or assembly is None
+    stored = store_records(
+        records, folder / "tokens.u8", lambda name: assembly is None or assembly.keeps(name, every=every), progress
+    )
     records.write_index(folder)
     rules = Rules(
         window=options.window,
@@ -74,6 +97,8 @@ def _write(source: Source, folder: Path, options: PrepareOptions, progress: Tell
         test=options.test,
         guard=options.window if options.split == "blocks" or set(options.val) & set(options.test) else 0,
         gaps=options.gaps,
+        regions=options.regions.name if options.regions else None,
+        contigs="all" if every else "primary",
     )
     contigs = _with_spans(stored.contigs, rules)
     table = WindowTable(folder, rules.window, rules.stride, rules.max_n)
@@ -86,7 +111,14 @@ def _write(source: Source, folder: Path, options: PrepareOptions, progress: Tell
         tokens_sha256=stored.sha256,
         windows_sha256=table.sha256,
         token_codes={**{base: code for code, base in enumerate(BASES)}, "soft-masked": MASKED},
-        source=SourceRecord(name=source.path.name, kind=source.kind, bytes=source.size, sha256=source.sha256),
+        source=SourceRecord(
+            name=source.path.name,
+            kind=source.kind,
+            bytes=source.size,
+            sha256=source.sha256,
+            assembly=assembly.name if assembly else None,
+            address=assembly.address if assembly else None,
+        ),
         rules=rules,
         tally=_tally(stored, table),
         contigs=tuple(contigs),
@@ -116,6 +148,7 @@ def _tally(stored: Stored, table: WindowTable) -> Tally:
         windows=table.kept,
         windows_too_many_n=table.dropped,
         partial_tiles=table.partial,
+        contigs_skipped=len(stored.skipped),
     )
 
 

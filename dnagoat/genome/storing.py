@@ -6,22 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from dnagoat.genome.dataset import Contig
+from dnagoat.genome.progress import Progress, Tell
 from dnagoat.genome.records import Header, Records
 from dnagoat.genome.tokens import TokenWriter
 
 # Records cut from a chromosome: chr21_15000000_20000000 (0-based, half-open) or chr1:1-100 (samtools: 1-based, closed).
 _PIECE: Final = re.compile(r"(?P<chromosome>.+)(?:_(?P<start>\d+)_(?P<end>\d+)|:(?P<first>\d+)-(?P<last>\d+))")
-
-
-class Progress(NamedTuple):
-    """How far a preparation is: what it does, bases done, and the share of that work (0 to 1)."""
-
-    stage: Literal["bases", "windows"]
-    bases: int
-    share: float
 
 
 @dataclass
@@ -39,9 +32,7 @@ class Stored:
         return sum(getattr(contig, count) for contig in self.contigs)
 
 
-def store_records(
-    records: Records, file: Path, keep: Callable[[str], bool], progress: Callable[[Progress], None]
-) -> Stored:
+def store_records(records: Records, file: Path, keep: Callable[[str], bool], progress: Tell) -> Stored:
     """Writes the bases of the records whose names `keep` accepts; the others are read, judged and skipped."""
     stored = Stored([], [], 0, 0, 0, "")
     with TokenWriter(file) as store:

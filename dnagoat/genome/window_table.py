@@ -5,7 +5,6 @@ Columns: contig, start, end (0-based, half-open), split, gc (share of the known 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dnagoat.genome.dataset import Contig
-from dnagoat.genome.storing import Progress
+from dnagoat.genome.progress import Progress, Tell
 from dnagoat.genome.tokens import read_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split, batches_of, count_in_windows, tile
 
@@ -40,7 +39,7 @@ class WindowTable:
     def sha256(self) -> str:
         return self._digest.hexdigest()
 
-    def write(self, contigs: list[Contig], progress: Callable[[Progress], None]) -> None:
+    def write(self, contigs: list[Contig], progress: Tell) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 

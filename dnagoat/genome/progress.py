@@ -1,0 +1,18 @@
+"""How far is a preparation?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+
+class Progress(NamedTuple):
+    """What is being done, how much of it is (bytes of a download, else bases), and its share (0 to 1)."""
+
+    stage: Literal["download", "index", "bases", "windows", "minimizers"]
+    done: int
+    share: float
+    total: int | None = None
+
+
+Tell = Callable[[Progress], None]
