@@ -26,12 +26,11 @@ class Lines:
     _open: int = 0  # bytes of the line that has not ended yet
     _ended: bool = False  # a shorter line came: only blank ones may follow
 
-    def add(self, piece: bytes, letters: int) -> None:
-        """Counts a piece of the record's text that holds `letters` bases."""
+    def add(self, piece: bytes, ends: NDArray[np.int64], letters: int) -> None:
+        """Counts a piece of the record's text that holds `letters` bases; `ends` are those of its lines."""
         self.length += letters
         if not self.even:
             return
-        ends = _line_ends(piece)
         if not ends.size:
             self._open += len(piece)
             return
@@ -80,7 +79,7 @@ class Entry:
     line_width: int
 
 
-def _line_ends(piece: bytes) -> NDArray[np.int64]:
+def line_ends(piece: bytes) -> NDArray[np.int64]:
     """Positions of the bytes that end a line: LF, or CR without LF after it."""
     letters = np.frombuffer(piece, dtype=np.uint8)
     ends = letters == 10

@@ -11,7 +11,7 @@ import numpy as np
 
 from dnagoat.errors import SourceError
 from dnagoat.genome.alphabet import AMBIGUOUS, GAP, REFUSED, TABLE, TOKEN, URACIL, Codes, letter_name
-from dnagoat.genome.lines import Entry, Lines
+from dnagoat.genome.lines import Entry, Lines, line_ends
 from dnagoat.genome.records import Bases, GapRule, Header
 from dnagoat.genome.source import Source, refuse_other
 
@@ -76,11 +76,9 @@ class FastaScan:
         elif self._lines is not None:
             self._lines.even = False
 
-    def _pass(self, piece: bytes) -> None:
+    def _pass(self, piece: bytes, ends: int | None = None) -> None:
         self._at += len(piece)
-        ends = piece.count(b"\n")
-        returns = piece.count(b"\r")
-        self._line += ends if not returns else ends + returns - piece.count(b"\r\n")
+        self._line += len(line_ends(piece)) if ends is None else ends
 
     def _header(self, line: bytes) -> Header:
         self._close()
@@ -122,10 +120,11 @@ class FastaScan:
             ambiguous = int(np.count_nonzero(tokens & np.uint8(AMBIGUOUS)))
             uracil = int(np.count_nonzero(tokens & np.uint8(URACIL)))
             tokens = tokens & np.uint8(TOKEN)
+        ends = line_ends(piece)
         if self._lines is not None:
             self._lines.even &= b" " not in piece and b"\t" not in piece
-            self._lines.add(piece, tokens.size)
-        self._pass(piece)
+            self._lines.add(piece, ends, tokens.size)
+        self._pass(piece, ends.size)
         if tokens.size:
             yield Bases(tokens, ambiguous, uracil, gaps)
 

@@ -16,7 +16,7 @@ from dnagoat.errors import SourceError
 Kind = Literal["plain", "gzip", "bgzip", "2bit"]
 
 READ: Final = 1 << 18  # bytes of the file at a time
-BLOCK: Final = 1 << 22  # decompressed bytes at a time, about
+BLOCK: Final = 1 << 20  # decompressed bytes at a time, about: what stays in a core's cache
 _GZIP: Final = b"\x1f\x8b"
 _TWOBIT: Final = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 _MEMBER: Final = 31  # zlib's window bits for gzip, with its header and checksum

@@ -28,7 +28,7 @@ class TokenWriter:
         self.bases += tokens.size
         self.n += int(np.count_nonzero(codes == N))
         self.gc += int(np.count_nonzero((codes == C) | (codes == G)))
-        self.masked += int(np.count_nonzero(tokens & np.uint8(MASKED)))
+        self.masked += int(np.count_nonzero(tokens >= MASKED))
         data = np.ascontiguousarray(tokens).data
         self._digest.update(data)
         self._handle.write(data)

@@ -19,7 +19,7 @@ from dnagoat.genome.windows import SPLITS, Span, Split, batches_of, count_in_win
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_AT_ONCE: Final = 1 << 24  # bases counted at once
+_AT_ONCE: Final = 1 << 20  # bases counted at once: what stays in a core's cache
 _ROWS: Final = 1 << 19  # windows written at once
 
 

@@ -134,7 +134,7 @@ def count_in_windows(tokens: Codes, starts: NDArray[np.int64], window: int, stri
     return Shares(
         _sums((codes == C) | (codes == G), starts, window, piece),
         _sums(codes == N, starts, window, piece),
-        _sums(tokens & np.uint8(MASKED) != 0, starts, window, piece),
+        _sums(tokens >= MASKED, starts, window, piece),
     )
 
 
@@ -142,7 +142,8 @@ def _sums(flags: NDArray[np.bool_], starts: NDArray[np.int64], window: int, piec
     if not starts.size:
         return np.zeros(0, dtype=np.int64)
     first = int(starts[0])
-    pieces = flags[first : int(starts[-1]) + window].reshape(-1, piece).sum(axis=1, dtype=np.int32)
+    small = np.uint16 if piece < 1 << 16 else np.int64  # a narrow sum is several times faster
+    pieces = flags[first : int(starts[-1]) + window].view(np.uint8).reshape(-1, piece).sum(axis=1, dtype=small)
     before = np.concatenate([[0], np.cumsum(pieces, dtype=np.int64)])
     left = (starts - first) // piece
     sums: NDArray[np.int64] = before[left + window // piece] - before[left]
