@@ -1,0 +1,130 @@
+"""`dnagoat generate` as a person uses it: files, headers, faults, the reach of a seed."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from Bio import SeqIO
+from typer.testing import CliRunner, Result
+
+from dnagoat.genome.dataset import Dataset
+from dnagoat.runs import Run
+from dnagoat_cli import app
+
+HEADER = re.compile(
+    r" prompt=(\S+) source=(\S+) prompt_bases=(\d+) (?:coordinates=(\S+) )?strand=([+-]) sample=(\d+) seed=(\d+)"
+)
+
+
+def call(*words: object) -> Result:
+    return CliRunner().invoke(app, ["generate", *map(str, words)])
+
+
+def records(path: Path) -> list[tuple[str, str]]:
+    with path.open() as handle:
+        return [(record.description, str(record.seq)) for record in SeqIO.parse(handle, "fasta")]
+
+
+def test_the_same_bases_come_out_plain_and_packed_and_on_standard_output(run: Run, tmp_path: Path) -> None:
+    asked = (run.path, "--prompt", "ACGTTGCA", "--length", 130, "--samples", 2, "--device", "cpu")
+    plain, packed = tmp_path / "new.fa", tmp_path / "new.fa.gz"
+    printed = call(*asked)
+    assert printed.exit_code == 0
+    assert call(*asked, "--out", plain).exit_code == call(*asked, "--out", packed).exit_code == 0
+    assert plain.read_text() == printed.stdout == gzip.decompress(packed.read_bytes()).decode()
+    assert max(len(line) for line in plain.read_text().splitlines() if line[0] != ">") == 60
+    (first, one), (second, other) = records(plain)
+    assert set(one + other) == set("ACGT") and len(one) == len(other) == 130 and one != other
+    assert first.startswith("generated_1_1 prompt=prompt source=command_line") and "sample=1" in second
+
+
+def test_headers_say_where_a_prompt_is_from(run: Run, dataset: Dataset, tmp_path: Path) -> None:
+    bed, out = tmp_path / "regions.bed", tmp_path / "new.fa"
+    bed.write_text("two\t100\t130\tx\t0\t-\n")
+    asked = ("--regions", bed, "--from-split", "test", "--count", 2, "--prompt-length", 50, "--seed", 4, "--length", 9)
+    assert call(run.path, *asked, "--out", out).exit_code == 0
+    made = [HEADER.search(description) for description, _ in records(out)]
+    assert made[0] and made[0].groups() == ("two:100-130(-)", "regions.bed", "30", "two:100-130", "-", "0", "4")
+    assert all(one and one[2] == "test_split" and one[4].startswith("three:") for one in made[1:])
+    assert all("mean_log_probability=-1." in description for description, _ in records(out))
+
+
+def test_the_other_strand_is_read_on_request(run: Run, tmp_path: Path) -> None:
+    forward, backward = tmp_path / "f.fa", tmp_path / "b.fa"
+    call(run.path, "--prompt", "AACC", "--length", 20, "--out", forward)
+    call(run.path, "--prompt", "GGTT", "--reverse", "--length", 20, "--out", backward)
+    assert records(forward)[0][1] == records(backward)[0][1]
+    assert "strand=-" in records(backward)[0][0]
+
+
+def test_tables_hold_what_the_sequences_hold(run: Run, tmp_path: Path) -> None:
+    out, scores, table = tmp_path / "new.fa", tmp_path / "scores.tsv", tmp_path / "table.tsv.gz"
+    asked = ("--samples", 3, "--length", 25, "--gc-target", 0.6, "--ban-motif", "CG", "--ban-motif", "ATA")
+    assert call(run.path, *asked, "--out", out, "--scores", scores, "--table", table).exit_code == 0
+    by_base, by_sequence = pd.read_csv(scores, sep="\t"), pd.read_csv(table, sep="\t")
+    for (description, bases), row in zip(records(out), by_sequence.itertuples(), strict=True):
+        assert row.bases == bases and "CG" not in bases and "ATA" not in bases
+        mine = by_base[by_base["sequence"] == row.sequence]
+        assert "".join(mine["base"]) == bases and mine["position"].tolist() == list(range(25))
+        assert mine["log_probability"].mean() == pytest.approx(row.mean_log_probability, abs=2e-6)
+        assert f"banned=CG,ATA gc_target=0.6 gc_tilt={row.gc_tilt:+.4f}" in description
+
+
+def test_a_taken_name_is_kept_without_force(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "new.fa"
+    out.write_text("mine")
+    refused = call(run.path, "--length", 5, "--out", out)
+    assert refused.exit_code == 2 and "already there" in refused.stderr and out.read_text() == "mine"
+    assert call(run.path, "--length", 5, "--out", out, "--force").exit_code == 0
+    assert out.read_text().startswith(">generated")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--prompt", "ACGTX!"], "not a letter of DNA"),
+        (["--temperature", "-1"], "temperature"),
+        (["--top-k", "9"], "top_k"),
+        (["--top-p", "0"], "top_p"),
+        (["--gc-target", "1.5"], "gc_target"),
+        (["--ban-motif", "AC!"], "not DNA"),
+        (["--from-split", "exam"], "there are train, val, test"),
+        (["--from-split", "val", "--count", "999"], "fewer than --count 999"),
+        (["--prompts", "nowhere.fa"], "does not exist"),
+        (["--checkpoint", "first"], "best or last"),
+        (["--max-context", "1"], "--max-context 1"),
+        (["--device", "abacus"], "abacus"),
+    ],
+)
+def test_a_users_fault_is_one_sentence(run: Run, tmp_path: Path, words: list[str], sentence: str) -> None:
+    out = tmp_path / "new.fa"
+    result = call(run.path, "--length", 5, "--prompt-length", 20, "--out", out, *words)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ") and sentence in result.stderr and result.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    assert "is not a run" in call(tmp_path).stderr
+
+
+def test_stopping_keeps_what_is_finished(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dnagoat import generation
+
+    whole = generation.generate
+
+    def interrupted(*args: object, **named: object) -> object:
+        for number, made in enumerate(whole(*args, **named)):  # type: ignore[arg-type]
+            if number == 3:
+                raise KeyboardInterrupt
+            yield made
+
+    monkeypatch.setattr(generation, "generate", interrupted)
+    out = tmp_path / "new.fa"
+    stopped = call(run.path, "--samples", 8, "--batch-size", 2, "--length", 30, "--out", out)
+    assert stopped.exit_code == 130 and "3 of 8 sequences were finished" in stopped.stderr
+    assert len(records(out)) == 3
