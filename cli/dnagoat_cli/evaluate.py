@@ -1,4 +1,4 @@
-"""`dnagoat evaluate`: one measure of a run, computed once and kept in its folder."""
+"""`dnagoat evaluate`: how good a run is, each measure computed once and kept in its folder."""
 
 from __future__ import annotations
 
@@ -10,28 +10,81 @@ import typer
 from dnagoat_cli.main import app
 
 EXAMPLES = """
-Measure a trained model; the result is kept in RUN/evaluation and read from there the next time.
+Measure a trained model; each result is kept in RUN/evaluation and read from there the next time.
+
+Without further options: NLL of the validation and the test split, with intervals, beside tables of counts (Markov
+chains and better) on the same bases.
 
 [bold]Examples[/bold]
 
-  dnagoat evaluate runs/goat --what generation             [dim]GC% trajectory against three nulls, k-mers[/dim]
+  dnagoat evaluate runs/goat
+
+  dnagoat evaluate runs/goat --context 2048 --stride 512     [dim]every base with at least 1,536 before it[/dim]
+
+  dnagoat evaluate runs/goat --what strata --strata exons.bed
+
+  dnagoat evaluate runs/goat --lengths 1x,4x,16x             [dim]does context past training help?[/dim]
+
+  dnagoat evaluate runs/goat --fasta mine.fa --out scores.tsv
+
+  dnagoat evaluate runs/goat --tracks tracks/                [dim]for IGV and the UCSC browser[/dim]
 
   dnagoat evaluate runs/goat --what generation --prompts 32 --samples 4
 """
 
+SCORING = "What is scored, and its intervals"
+MORE = "More measures"
+OUTPUTS = "Other sequences, other outputs"
 GENERATION = "--what generation"
 
 
 @app.command(help=EXAMPLES)
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Folder that `train` wrote.")],
-    what: Annotated[str, typer.Option(help="Which measure; a wrong name lists them.")],
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
+    what: Annotated[list[str] | None, typer.Option(help="Measure, repeatable; a wrong name lists them.")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="train, val or test; repeatable.")] = None,
     checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
     seed: Annotated[int, typer.Option(help="Of random loci, draws and resamples.")] = 0,
     dataset: Annotated[Path | None, typer.Option(help="The run's dataset, where it has moved.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     batch_size: Annotated[int, typer.Option(min=1, help="Windows or sequences at once; changes no result.")] = 64,
+    windows: Annotated[
+        int | None, typer.Option(help="Windows, spread over the split; default all.", rich_help_panel=SCORING)
+    ] = None,
+    context: Annotated[
+        int | None, typer.Option(help="Bases read at once; default the dataset's window.", rich_help_panel=SCORING)
+    ] = None,
+    stride: Annotated[
+        int | None,
+        typer.Option(help="Bases scored of each: at least context - stride come before.", rich_help_panel=SCORING),
+    ] = None,
+    block: Annotated[
+        int | None, typer.Option(help="Bases of a bootstrap block; default 20,000.", rich_help_panel=SCORING)
+    ] = None,
+    resamples: Annotated[
+        int | None, typer.Option(help="Of the bootstrap; default 2,000.", rich_help_panel=SCORING)
+    ] = None,
+    strata: Annotated[
+        list[Path] | None, typer.Option(help="BED file: NLL in and outside it; repeatable.", rich_help_panel=MORE)
+    ] = None,
+    lengths: Annotated[
+        list[str] | None, typer.Option(help="Same bases, more context: 1x,4x,16x or bases.", rich_help_panel=MORE)
+    ] = None,
+    rc_average: Annotated[
+        bool, typer.Option("--rc-average", help="Both strands: their gap and their mean.", rich_help_panel=MORE)
+    ] = False,
+    protocol: Annotated[
+        str | None, typer.Option(help="paper: the GOAT authors', in its own table.", rich_help_panel=MORE)
+    ] = None,
+    fasta: Annotated[
+        Path | None, typer.Option(help="Score these sequences, both strands, as TSV.", rich_help_panel=OUTPUTS)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for --fasta; default standard output.", rich_help_panel=OUTPUTS)
+    ] = None,
+    tracks: Annotated[
+        Path | None, typer.Option(help="Folder for NLL a base: bedGraph, bigWig.", rich_help_panel=OUTPUTS)
+    ] = None,
     prompts: Annotated[int | None, typer.Option(help="Loci that are continued.", rich_help_panel=GENERATION)] = None,
     prompt_length: Annotated[int | None, typer.Option(help="Bases of each.", rich_help_panel=GENERATION)] = None,
     length: Annotated[int | None, typer.Option(help="Bases written after it.", rich_help_panel=GENERATION)] = None,
@@ -42,17 +95,23 @@ def evaluate(
     gc_stride: Annotated[int | None, typer.Option(help="Bases between them.", rich_help_panel=GENERATION)] = None,
     temperature: Annotated[float | None, typer.Option(help="Of sampling.", rich_help_panel=GENERATION)] = None,
     force: Annotated[bool, typer.Option("--force", help="Compute again and replace what is there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print whole results.")] = False,
 ) -> None:
-    from dnagoat_cli.evaluate_view import measured, options_from, show
+    from dnagoat_cli import evaluate_view as view
 
-    options = options_from(
-        split=split,
+    options = view.options_from(
         which=checkpoint,
         seed=seed,
         dataset=dataset,
         device=device,
         batch_size=batch_size,
+        windows=windows,
+        context=context,
+        stride=stride,
+        block=block,
+        resamples=resamples,
+        strata=strata,
+        lengths=lengths,
         trajectory={
             "prompts": prompts,
             "prompt_length": prompt_length,
@@ -63,5 +122,11 @@ def evaluate(
             "temperature": temperature,
         },
     )
-    result, path = measured(run, what, options, force)
-    show(result, path, as_json)
+    implied = {"strata": strata, "lengths": lengths, "rc": rc_average, "protocol-paper": view.protocol_asked(protocol)}
+    wanted = [*(what or []), *(name for name, asked in implied.items() if asked and name not in (what or []))]
+    if fasta is not None:
+        view.score_fasta(run, fasta, out, options, force=force, as_json=as_json)
+    if tracks is not None:
+        view.write_tracks(run, tracks, split or ["test"], options, force=force)
+    if wanted or (fasta is None and tracks is None):
+        view.show_all(view.measured(run, wanted, split, options, force), as_json)

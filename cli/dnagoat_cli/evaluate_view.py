@@ -1,10 +1,10 @@
-"""How `evaluate` makes its options, shows its progress and prints a result."""
+"""How `evaluate` makes its options, shows its progress and hands over what it found."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,33 +12,109 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dnagoat.evaluation.measures import MeasureOptions, Progress, Result
 
-QUIET = {"format", "measure", "settings", "checkpoint", "command", "warnings", "dinucleotides", "homopolymers"}
+Measured = list[tuple["Result", Path]]
 
 
-def options_from(*, device: str, trajectory: dict[str, Any], **given: Any) -> MeasureOptions:
+def options_from(*, device: str, trajectory: dict[str, Any], lengths: list[str] | None, **given: Any) -> MeasureOptions:
     """The options that were given; what was not keeps its default."""
     from dnagoat.evaluation.measures import MeasureOptions
     from dnagoat.evaluation.trajectory import TrajectoryOptions
     from dnagoat.training.distributed import pick_device
 
     asked = {name: value for name, value in given.items() if value is not None}
+    if lengths:
+        asked["lengths"] = tuple(part for text in lengths for part in text.split(",") if part)
     of_trajectory = {name: value for name, value in trajectory.items() if value is not None}
     return MeasureOptions(**asked, device=str(pick_device(device)), trajectory=TrajectoryOptions(**of_trajectory))
 
 
-def measured(run: Path, what: str, options: MeasureOptions, force: bool) -> tuple[Result, Path]:
-    """The result, computed under a bar where it is missing, and the file that holds it."""
+def protocol_asked(name: str | None) -> bool:
+    from dnagoat.errors import OptionError
+
+    if name not in (None, "paper"):
+        raise OptionError(f"--protocol {name}: there is one other protocol, paper")
+    return name is not None
+
+
+def measured(
+    run: Path, wanted: Sequence[str], splits: Sequence[str] | None, options: MeasureOptions, force: bool
+) -> Measured:
+    """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
     from dnagoat.evaluation.measures import chosen, ensure
     from dnagoat.runs import open_run
 
-    measure, opened = chosen(what), open_run(run)
-    with _bar() as progress:
-        result = ensure(opened, what, options, force=force, progress=progress)
-    return result, measure.path(opened, options)
+    opened = open_run(run)
+    found = []
+    for measure in [chosen(name) for name in wanted or ["nll"]]:
+        both = measure.name == "nll" and not splits
+        for split in ("val", "test") if both else splits or ["test"]:
+            here = options.but(split=split)
+            with bar() as progress:
+                result = ensure(opened, measure.name, here, force=force, progress=progress)
+            found.append((result, measure.path(opened, here)))
+            if not measure.per_split:
+                break
+    return found
+
+
+def score_fasta(
+    run: Path, fasta: Path, out: Path | None, options: MeasureOptions, *, force: bool, as_json: bool
+) -> None:
+    """A line a record: bases, scored bases, log-probabilities of both strands and their means."""
+    from dnagoat.errors import OptionError
+    from dnagoat.evaluation.records import score_records
+    from dnagoat.files import write_text
+    from dnagoat.runs import open_run
+
+    if out is not None and out.exists() and not force:
+        raise OptionError(f"{out} exists already; give another --out, or --force to replace it")
+    opened = open_run(run)
+    model = opened.model(options.which, options.device)
+    with bar() as progress:
+        bases = options.batch_size * model.config.context
+        records = [
+            record.row()
+            for record in score_records(model, fasta, bases, options.context, options.stride, progress=progress)
+        ]
+    text = json.dumps(records, indent=2, ensure_ascii=False) + "\n" if as_json else "".join(_tsv(records))
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_text(out, text)
+
+
+def _tsv(records: list[dict[str, str | int | float | None]]) -> Iterator[str]:
+    yield "\t".join(records[0]) + "\n"
+    for record in records:
+        cells = (
+            "NA" if cell is None else f"{cell:.6f}" if isinstance(cell, float) else cell for cell in record.values()
+        )
+        yield "\t".join(map(str, cells)) + "\n"
+
+
+def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
+    """NLL of each base of the splits as bedGraph and bigWig; says which files were written."""
+    from dnagoat.errors import OptionError
+    from dnagoat.evaluation.scored import scores_of
+    from dnagoat.evaluation.tracks import write_tracks
+    from dnagoat.runs import open_run
+
+    opened = open_run(run)
+    dataset = opened.dataset(options.dataset)
+    for split in splits:
+        name = f"{opened.name}-{split}"
+        if (folder / f"{name}.bedGraph").exists() and not force:
+            raise OptionError(f"{folder / name}.bedGraph exists already; give another --tracks, or --force")
+        with bar() as progress:
+            scores = scores_of(opened, dataset, options.but(split=split), progress)
+        written = write_tracks(folder, name, dataset, scores)
+        sys.stdout.write("".join(f"{path}\n" for path in written))
+        if len(written) == 1:
+            sys.stderr.write("note: no bigWig, pyBigWig is not installed; `pip install 'dnagoat[tracks]'`\n")
 
 
 @contextmanager
-def _bar() -> Iterator[Progress]:
+def bar() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -49,54 +125,18 @@ def _bar() -> Iterator[Progress]:
         TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=1)
-        yield lambda what, done, total: bar.update(task, description=what, completed=done, total=total)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+        task = drawn.add_task("", total=1)
+        yield lambda what, done, total: drawn.update(task, description=what, completed=done, total=total)
 
 
-def show(result: Result, path: Path, as_json: bool) -> None:
-    """The result as JSON, or its short lines as a table; long lists stay in the file."""
+def show_all(found: Measured, as_json: bool) -> None:
+    """Results as JSON (one as it is, several as a list), or as tables for a person."""
+    results = [result for result, _ in found]
     if as_json:
-        sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+        whole = results[0] if len(results) == 1 else results
+        sys.stdout.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
         return
-    from rich.console import Console
-    from rich.table import Table
+    from dnagoat_cli.evaluate_tables import draw
 
-    table = Table("", "", box=None, show_header=False, pad_edge=False)
-    table.columns[0].no_wrap = True
-    for name, value in _short(result):
-        table.add_row(name, value)
-    console = Console()
-    console.print(table)
-    for warning in result.get("warnings", []):
-        sys.stderr.write(f"warning: {warning}\n")
-    console.print(str(path), soft_wrap=True, highlight=False)
-
-
-def _short(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Names and values of what fits a line, depth first."""
-    if isinstance(value, dict):
-        if "r" in value:
-            yield name, _correlation(value)
-            return
-        for key, inner in value.items():
-            if key not in QUIET:
-                yield from _short(inner, f"{name} {key}".strip())
-    elif isinstance(value, list):
-        for row in value:
-            if isinstance(row, dict) and all(not isinstance(cell, (dict, list)) for cell in row.values()):
-                cells = [f"{key} {_number(cell)}" for key, cell in row.items()]
-                yield f"{name} {cells[0]}", ", ".join(cells[1:])
-    else:
-        yield name, _number(value)
-
-
-def _correlation(value: dict[str, Any]) -> str:
-    interval = value.get("interval")
-    return _number(value["r"]) + (f"  [{interval[0]:+.3f}, {interval[1]:+.3f}]" if interval else "")
-
-
-def _number(value: Any) -> str:
-    if value is None:
-        return "n/a"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    draw(found)

@@ -40,7 +40,7 @@ class MeasureOptions(Frozen):
     stride: int | None = Field(None, ge=1, description="bases that are scored of each; None = all of them")
     block: int = Field(20_000, ge=1, description="bases of a block of the bootstrap")
     resamples: int = Field(2000, ge=1000)
-    beds: tuple[Path, ...] = Field((), description="BED files whose regions are strata of their own")
+    strata: tuple[Path, ...] = Field((), description="BED files whose regions are strata of their own")
     lengths: tuple[str, ...] = Field(("1x", "2x", "4x", "8x", "16x"), description="of the training length, or in bases")
     trajectory: TrajectoryOptions = TrajectoryOptions()
 
@@ -96,7 +96,7 @@ MEASURES = {
             "Where is it good: repeats, GC deciles, CpG, little or much context, regions of BED files?",
             unit="nats per base",
             compute="dnagoat.evaluation.strata:measure",
-            settings=(*SCORED, "beds"),
+            settings=(*SCORED, "strata"),
             per_split=True,
         ),
         Measure(
@@ -202,7 +202,8 @@ def _flags(measure: Measure, options: MeasureOptions) -> list[str]:
     changed |= changed.pop("trajectory", {})
     asked = {"what": measure.name, "split": options.split, "seed": options.seed}
     asked |= {"checkpoint" if name == "which" else name: value for name, value in changed.items()}
-    return [word for name, value in asked.items() for word in (f"--{name.replace('_', '-')}", str(value))]
+    values = [(name, each) for name, value in asked.items() for each in (value if isinstance(value, list) else [value])]
+    return [word for name, value in values for word in (f"--{name.replace('_', '-')}", str(value))]
 
 
 def _checkpoint(run: Run, which: Which) -> Result:

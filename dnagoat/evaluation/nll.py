@@ -69,11 +69,11 @@ def verdict(value: float, baselines: list[Result]) -> Result:
     low, high = best["gain_interval"] or (-math.inf, math.inf)
     beats = True if low > 0 else False if high < 0 else None
     against = {True: "is better than", False: "is worse than", None: "cannot be told from"}[beats]
-    sentence = (
-        f"At {value:.4f} nats a base the model {against} the best count-based baseline, "
-        f"{best['name']} at {best['value']:.4f}."
-    )
     beaten = [row["name"] for row in baselines if row["gain_interval"] and row["gain_interval"][0] > 0]
+    sentence = (
+        f"At {value:.4f} nats a base the model beats {len(beaten)} of {len(baselines)} baselines and {against} "
+        f"the best of them, {best['name']} at {best['value']:.4f}."
+    )
     return {
         "best_baseline": best["name"],
         "gain": best["gain"],

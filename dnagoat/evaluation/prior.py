@@ -14,6 +14,7 @@ from torch import Tensor
 from dnagoat.attention.goat import Goat, Part
 from dnagoat.attention.positions import At, PositionScheme
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
+from dnagoat.model import DnaLM
 from dnagoat.runs import Run
 
 # H heads, T queries, S keys
@@ -25,11 +26,16 @@ SPACED = 200
 
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
-    """Curves of every layer and head; `layers` is empty where the scheme has no prior."""
+    """Curves of every layer and head, and where training started; `layers` is empty where the scheme has no prior."""
     model = run.model(options.which, options.device)
     context = run.config.model.context
     distances = spaced(context)
     layers = [_layer(attention.scheme, distances, context) for attention in model.attentions()]
+    started = DnaLM(run.config.model, run.config.train.seed)
+    for layer, attention in zip(layers, started.attentions(), strict=True):
+        before = _layer(attention.scheme, distances, context)
+        for head, first in zip(*(part["heads"] if part else [] for part in (layer, before)), strict=True):
+            head["initial"] = first["log_prior"]
     return {
         "context": context,
         "position": run.config.model.position.name,

@@ -72,7 +72,7 @@ def score_records(
             for turn in (np.asarray, reverse_complement)
         ]
         for (name, codes), (forward, scored), (reverse, _) in zip(held, *strands, strict=True):
-            yield Record(name, len(codes), int(scored), -float(forward), -float(reverse))
+            yield Record(name, len(codes), int(scored), 0.0 - float(forward), 0.0 - float(reverse))
         done += len(held)
         progress("records", done, done)
 

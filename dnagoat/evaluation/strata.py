@@ -40,7 +40,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     dataset = run.dataset(options.dataset)
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
-    marks = [(path.name, read_bed(path, dataset)) for path in options.beds]
+    marks = [(path.name, read_bed(path, dataset)) for path in options.strata]
     return {
         **about(run, scores.pieces, scores.counts(), blocks, options),
         "groups": [
@@ -59,7 +59,7 @@ def groups(dataset: Dataset, scores: Scores, marks: list[tuple[str, Marks]]) -> 
 
 def repeats(dataset: Dataset, scores: Scores) -> Group:
     masked = dataset.tokens[scores.pieces.positions()] & MASKED != 0
-    question = "Soft-masked bases (repeats found by RepeatMasker and TRF, where the source has them) and the rest"
+    question = "Soft-masked bases (repeats, where the source marks them) and the rest"
     return Group("repeats", question, ["unique", "soft-masked"], masked.astype(np.int64))
 
 
@@ -84,7 +84,7 @@ def cpg(dataset: Dataset, scores: Scores) -> Group:
     before = dataset.tokens[np.maximum(at - 1, 0)] & np.uint8(CODE)
     after = dataset.tokens[np.minimum(at + 1, len(dataset.tokens) - 1)] & np.uint8(CODE)
     labels = np.where((codes == C) & (after == G), 1, np.where((codes == G) & (before == C), 2, 0))
-    question = "The dinucleotide CpG, a tenth as common as chance has it where it is methylated, and the rest"
+    question = "The dinucleotide CpG, which methylation makes rare, and the rest"
     return Group("cpg", question, ["elsewhere", "C of CpG", "G of CpG"], labels)
 
 

@@ -50,7 +50,7 @@ def segments(dataset: Dataset, scores: Scores) -> list[Segment]:
 
 def write_bedgraph(path: Path, runs: list[Segment], name: str) -> None:
     """One line a base, under a `track` line that browsers take the name from."""
-    with written_whole(path) as aside, aside.open("w", encoding="ascii", errors="replace") as out:
+    with written_whole(path) as aside, aside.open("w", encoding="utf-8") as out:
         out.write(f'track type=bedGraph name="{name}" description="nats per base" visibility=full autoScale=on\n')
         for run in runs:
             for first in range(0, len(run.values), LINES):

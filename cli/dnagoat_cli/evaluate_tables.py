@@ -1,0 +1,152 @@
+"""What a result of `evaluate` looks like in a terminal: the number first, its interval beside it, then the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.measures import Result
+
+QUIET = {"format", "measure", "settings", "checkpoint", "command", "warnings", "dinucleotides", "homopolymers"}
+
+
+def draw(found: list[tuple[Result, Path]]) -> None:
+    """All results, those of likelihood in one table, then warnings and files."""
+    console, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
+    likelihoods = [result for result, _ in found if result["measure"] == "nll"]
+    if likelihoods:
+        for table in _likelihood(likelihoods):
+            console.print(table)
+        for result in likelihoods:
+            console.print(f"{result['split']}: {result['verdict']['sentence']}", soft_wrap=True)
+    for result, _ in found:
+        if result["measure"] != "nll":
+            for table in TABLES.get(result["measure"], _anything)(result):
+                console.print(table)
+    for result, _ in found:
+        for warning in result.get("warnings", []):
+            stderr.print(f"warning: {result['measure']} {result['split']}: {warning}", soft_wrap=True)
+    for _, path in found:
+        console.print(str(path), soft_wrap=True)
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(columns[0], no_wrap=True)
+    for column in columns[1:]:
+        table.add_column(column, justify="right", no_wrap=True)
+    return table
+
+
+def _likelihood(results: list[Result]) -> Iterator[Table]:
+    table = _table(
+        "Negative log-likelihood", "split", "nats a base", "95 % interval", "bits", "accuracy", "bases", "blocks"
+    )
+    for result in results:
+        cells = (_number(result["bits"]), f"{result['accuracy']:.1%}", f"{result['count']:,}", str(result["blocks"]))
+        table.add_row(result["split"], _number(result["value"]), _interval(result["interval"]), *cells)
+    yield table
+    for result in results:
+        rungs = _table(
+            f"The same bases of {result['split']} under tables of counts",
+            "baseline",
+            "nats a base",
+            "gain",
+            "95 % interval",
+        )
+        for row in result["baselines"]:
+            rungs.add_row(
+                row["name"], _number(row["value"]), f"{row['gain']:+.4f}", _interval(row["gain_interval"], "+")
+            )
+        yield rungs
+
+
+def _strata(result: Result) -> Iterator[Table]:
+    for group in result["groups"]:
+        table = _table(group["question"], group["name"], "nats a base", "95 % interval", "bases", "share")
+        for row in group["strata"]:
+            share = (f"{row['count']:,}", f"{row['share']:.1%}")
+            table.add_row(row["name"], _number(row["value"]), _interval(row["interval"]), *share)
+        yield table
+
+
+def _lengths(result: Result) -> Iterator[Table]:
+    title = f"The same {result['count']:,} bases with more context (trained with {result['training_length']:,})"
+    table = _table(title, "context", "nats a base", "95 % interval", "gain", "95 % interval of the gain")
+    for row in result["lengths"]:
+        gain = (f"{row['gain']:+.4f}", _interval(row["gain_interval"], "+"))
+        table.add_row(f"{row['length']:,}", _number(row["value"]), _interval(row["interval"]), *gain)
+    yield table
+
+
+def _strands(result: Result) -> Iterator[Table]:
+    average, signed = result["rc_average"], result["signed"]
+    table = _table(f"Both strands of {result['windows']:,} windows", "", "nats a base", "95 % interval")
+    table.add_row("mean |NLL(x) - NLL(rc x)| of a window", _number(result["value"]), _interval(result["interval"]))
+    table.add_row("mean NLL(x) - NLL(rc x)", f"{signed['value']:+.4f}", _interval(signed["interval"], "+"))
+    table.add_row("NLL, mean of both strands", _number(average["value"]), _interval(average["interval"]))
+    yield table
+
+
+def _protocol(result: Result) -> Iterator[Table]:
+    table = _table("The GOAT authors' protocol (not comparable with the other tables)", "", "nats a symbol")
+    table.add_row(f"{result['batches']} batches of {result['batch_size']} validation windows", _number(result["value"]))
+    table.add_row("best of the evaluations while training", _number(result["best_of_evaluations"]))
+    for name, value in result["published"].items():
+        table.add_row(f"published, {name}", _number(value))
+    yield table
+
+
+def _anything(result: Result) -> Iterator[Table]:
+    """Short lines of any result; long lists stay in the file."""
+    table = Table("", "", box=None, show_header=False, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for name, value in _short(result):
+        table.add_row(name, value)
+    yield table
+
+
+TABLES: dict[str, Callable[[Any], Iterator[Table]]] = {
+    "strata": _strata,
+    "lengths": _lengths,
+    "rc": _strands,
+    "protocol-paper": _protocol,
+}
+
+
+def _short(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Names and values of what fits a line, depth first."""
+    if isinstance(value, dict):
+        if "r" in value:
+            yield name, _correlation(value)
+            return
+        for key, inner in value.items():
+            if key not in QUIET:
+                yield from _short(inner, f"{name} {key}".strip())
+    elif isinstance(value, list):
+        for row in value:
+            if isinstance(row, dict) and all(not isinstance(cell, (dict, list)) for cell in row.values()):
+                cells = [f"{key} {_number(cell)}" for key, cell in row.items()]
+                yield f"{name} {cells[0]}", ", ".join(cells[1:])
+    else:
+        yield name, _number(value)
+
+
+def _correlation(value: dict[str, Any]) -> str:
+    return f"{_number(value['r'])}  {_interval(value.get('interval'), '+') if value.get('interval') else ''}".rstrip()
+
+
+def _interval(interval: list[float] | None, sign: str = "") -> str:
+    return f"{interval[0]:{sign}.4f} to {interval[1]:{sign}.4f}" if interval else "n/a"
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "n/a"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)

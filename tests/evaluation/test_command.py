@@ -1,0 +1,93 @@
+"""`dnagoat evaluate` as a user types it: what is computed by default, what is refused, what reaches standard output."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dnagoat_cli import app
+
+ON_CPU = ["--device", "cpu", "--block", "100", "--resamples", "1000"]
+
+
+def run_it(*words: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, [str(word) for word in ("evaluate", *words)])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_both_splits_by_default_and_once(make_run) -> None:
+    run = make_run("goat")
+    code, out, err = run_it(run.path, *ON_CPU)
+    assert code == 0
+    assert "order-12" in out
+    assert "chosen on this split" in err
+    stamps = {file: file.stat().st_mtime_ns for file in (run.path / "evaluation").iterdir()}
+    assert {file.name for file in stamps} >= {"nll-val.json", "nll-test.json"}
+    assert run_it(run.path, *ON_CPU)[:2] == (0, out)
+    assert {file: file.stat().st_mtime_ns for file in stamps} == stamps
+
+
+def test_json_is_the_stored_result_and_its_command_repeats_it(make_run) -> None:
+    run = make_run()
+    code, out, _ = run_it(run.path, "--lengths", "1x,2x", "--windows", 5, *ON_CPU, "--json")
+    assert code == 0
+    result = json.loads(out)
+    assert result == json.loads((run.path / "evaluation" / "lengths-test.json").read_text())
+    words = result["command"].split()
+    assert words[:3] == ["dnagoat", "evaluate", str(run.path)]
+    assert run_it(*words[2:], "--device", "cpu", "--json")[:2] == (0, out)
+
+
+def test_other_settings_need_force(make_run) -> None:
+    run = make_run()
+    assert run_it(run.path, "--rc-average", "--windows", 8, *ON_CPU)[0] == 0
+    code, _, err = run_it(run.path, "--rc-average", "--windows", 9, *ON_CPU)
+    assert code == 2
+    assert "--force" in err
+    assert run_it(run.path, "--rc-average", "--windows", 9, *ON_CPU, "--force")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--what", "nonsense"], "choose from"),
+        (["--protocol", "mine"], "paper"),
+        (["--stride", "100", "--context", "50"], "--stride 100"),
+        (["--split", "nowhere"], "split"),
+        (["--fasta", "absent.fa"], "absent.fa"),
+        (["--windows", "0"], "windows"),
+    ],
+)
+def test_faults_are_one_sentence(make_run, words: list[str], said: str) -> None:
+    code, out, err = run_it(make_run().path, *words, "--device", "cpu")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_records_of_a_file(make_run, tmp_path: Path) -> None:
+    (tmp_path / "a.fa").write_text(">x\nACGTACGT\n>y\nNNN\n")
+    run = make_run()
+    code, out, _ = run_it(run.path, "--fasta", tmp_path / "a.fa", "--device", "cpu")
+    header, first, second = out.splitlines()
+    assert code == 0
+    assert header.split("\t")[:3] == ["name", "length", "scored"]
+    assert first.split("\t")[:3] == ["x", "8", "8"]
+    assert second.split("\t")[-1] == "NA"
+    target = tmp_path / "scores.json"
+    words = (run.path, "--fasta", tmp_path / "a.fa", "--out", target, "--json", "--device", "cpu")
+    assert run_it(*words)[:2] == (0, "")
+    assert json.loads(target.read_text())[0]["name"] == "x"
+    assert run_it(*words)[0] == 2
+
+
+def test_tracks(make_run, tmp_path: Path) -> None:
+    run = make_run()
+    words = (run.path, "--tracks", tmp_path / "tracks", "--device", "cpu")
+    code, out, _ = run_it(*words)
+    assert code == 0
+    assert Path(out.splitlines()[0]).name == f"{run.name}-test.bedGraph"
+    assert run_it(*words)[0] == 2
+    assert run_it(*words, "--force")[0] == 0
