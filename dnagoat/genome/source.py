@@ -12,6 +12,7 @@ from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
 from dnagoat.errors import SourceError
+from dnagoat.genome.ahead import ahead
 
 Kind = Literal["plain", "gzip", "bgzip", "2bit"]
 
@@ -62,8 +63,9 @@ class Source:
     (compressed, decompressed) without the first and the empty last, as htslib's index has them.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, threads: int = 1) -> None:
         self.path = path
+        self._threads = threads
         if not path.exists():
             raise SourceError(f"{path} does not exist; give a FASTA file, or the name of an assembly")
         if not path.is_file():
@@ -86,7 +88,13 @@ class Source:
         return self._digest.hexdigest()
 
     def blocks(self) -> Iterator[bytes]:
-        """Decompressed bytes in order; a `SourceError` where the gzip is cut short or damaged."""
+        """Decompressed bytes in order, unpacked ahead by a second thread if there is one.
+
+        A `SourceError` where the gzip is cut short or damaged.
+        """
+        return ahead(self._blocks()) if self._threads > 1 else self._blocks()
+
+    def _blocks(self) -> Iterator[bytes]:
         parts, held = [], 0
         try:
             for piece in self._pieces():

@@ -32,10 +32,12 @@ class Stored:
         return sum(getattr(contig, count) for contig in self.contigs)
 
 
-def store_records(records: Records, file: Path, keep: Callable[[str], bool], progress: Tell) -> Stored:
+def store_records(
+    records: Records, file: Path, keep: Callable[[str], bool], progress: Tell, *, threads: int = 1
+) -> Stored:
     """Writes the bases of the records whose names `keep` accepts; the others are read, judged and skipped."""
     stored = Stored([], [], 0, 0, 0, "")
-    with TokenWriter(file) as store:
+    with TokenWriter(file, threads=threads) as store:
         here: dict[str, Any] | None = None
         for event in records.events():
             if isinstance(event, Header):

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 import numpy as np
 
 from dnagoat.genome.alphabet import CODE, MASKED, C, Codes, G, N
 
+_MOST_PENDING: Final = 4  # pieces that wait for the disk
+
 
 class TokenWriter:
-    """Appends tokens to a file, hashing and counting them; memory does not grow with the genome."""
+    """Appends tokens to a file, hashing and counting them; memory does not grow with the genome.
 
-    def __init__(self, path: Path) -> None:
+    With more than two threads one of them hashes and writes while the next tokens are made.
+    """
+
+    def __init__(self, path: Path, *, threads: int = 1) -> None:
         self._handle = path.open("wb")
         self._digest = sha256()
+        self._behind = ThreadPoolExecutor(1) if threads > 2 else None
+        self._pending: deque[Future[None]] = deque()
         self.bases = 0
         self.n = 0
         self.masked = 0
@@ -29,12 +38,24 @@ class TokenWriter:
         self.n += int(np.count_nonzero(codes == N))
         self.gc += int(np.count_nonzero((codes == C) | (codes == G)))
         self.masked += int(np.count_nonzero(tokens >= MASKED))
+        if self._behind is None:
+            self._write(tokens)
+            return
+        self._settle(_MOST_PENDING)
+        self._pending.append(self._behind.submit(self._write, tokens))
+
+    def _write(self, tokens: Codes) -> None:
         data = np.ascontiguousarray(tokens).data
         self._digest.update(data)
         self._handle.write(data)
 
+    def _settle(self, most: int) -> None:
+        while len(self._pending) > most:
+            self._pending.popleft().result()
+
     @property
     def sha256(self) -> str:
+        """Of all that was appended; read it after the writer is closed."""
         return self._digest.hexdigest()
 
     def __enter__(self) -> Self:
@@ -43,7 +64,13 @@ class TokenWriter:
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._handle.close()
+        try:
+            if kind is None:
+                self._settle(0)
+        finally:
+            if self._behind is not None:
+                self._behind.shutdown(cancel_futures=True)
+            self._handle.close()
 
 
 def map_tokens(path: Path) -> np.memmap[tuple[int, ...], np.dtype[np.uint8]]:

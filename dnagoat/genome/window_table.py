@@ -5,22 +5,35 @@ Columns: contig, start, end (0-based, half-open), split, gc (share of the known 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.progress import Progress, Tell
 from dnagoat.genome.tokens import read_tokens
-from dnagoat.genome.windows import SPLITS, Span, Split, batches_of, count_in_windows, tile
+from dnagoat.genome.windows import SPLITS, Shares, Span, Split, count_in_windows, tile
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _AT_ONCE: Final = 1 << 20  # bases counted at once: what stays in a core's cache
 _ROWS: Final = 1 << 19  # windows written at once
+
+Ints = NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """Windows, a column each: contig number, split number, start in the contig, start in the store."""
+
+    contig: Ints
+    split: Ints
+    start: Ints
+    at: Ints
 
 
 class WindowTable:
@@ -32,11 +45,10 @@ class WindowTable:
         self.dropped = 0
         self.partial = 0
         self._digest = sha256()
-        self._rows: list[tuple[np.ndarray[Any, Any], ...]] = []
-        self._held = 0
 
     @property
     def sha256(self) -> str:
+        """Of contig, split and start of each window that was kept (int64, little-endian)."""
         return self._digest.hexdigest()
 
     def write(self, contigs: list[Contig], progress: Tell) -> None:
@@ -44,64 +56,76 @@ class WindowTable:
         import pyarrow.parquet as pq
 
         names = pa.array([contig.name for contig in contigs], pa.string())
-        total = sum(contig.length for contig in contigs)
-        schema = _schema()
-        with pq.ParquetWriter(self.folder / "windows.parquet", schema, compression="zstd") as writer:
-            for place, contig in enumerate(contigs):
-                for span in contig.spans:
-                    self._span(place, contig, Span(*span))
-                if self._held >= _ROWS or place + 1 == len(contigs):
-                    writer.write_table(self._table(names, schema))
-                    done = contig.offset + contig.length
-                    progress(Progress("windows", done, done / max(total, 1)))
+        total = max(sum(contig.length for contig in contigs), 1)
+        with pq.ParquetWriter(self.folder / "windows.parquet", _schema(), compression="zstd") as writer:
+            held: list[tuple[Rows, Shares]] = []
+            for rows in self._gathered(self._tilings(contigs)):
+                held.append(self._counted(rows))
+                if sum(len(kept.at) for kept, _ in held) >= _ROWS:
+                    writer.write_table(self._table(names, held))
+                    held = []
+                done = int(rows.at[-1]) + self.window
+                progress(Progress("windows", done, done / total))
+            if held:
+                writer.write_table(self._table(names, held))
 
-    def _span(self, place: int, contig: Contig, span: Span) -> None:
-        starts = tile(span, self.window, self.stride)
-        covered = int(starts[-1]) + self.window - span.start if starts.size else 0
-        self.partial += span.end - span.start > covered
-        for some in batches_of(starts, _AT_ONCE, self.window, self.stride):
-            first = int(some[0])
-            tokens = read_tokens(self.folder / "tokens.u8", contig.offset + first, int(some[-1]) - first + self.window)
-            shares = count_in_windows(tokens, some - first, self.window, self.stride)
-            # A window without one base that can be scored is dropped whatever --max-n says.
-            keep = (shares.n <= self.max_n * self.window) & (shares.n < self.window)
-            self.dropped += int(np.count_nonzero(~keep))
-            self._add(place, span.split, some[keep], [share[keep] for share in shares])
+    def _tilings(self, contigs: list[Contig]) -> Iterator[Rows]:
+        """The windows of each span in genome order, those of a long span in parts of about _AT_ONCE bases."""
+        step = max(1, (_AT_ONCE - self.window) // self.stride + 1)
+        for number, contig in enumerate(contigs):
+            for span in contig.spans:
+                starts = tile(Span(*span), self.window, self.stride)
+                covered = int(starts[-1]) + self.window if starts.size else span[0]
+                self.partial += covered < span[1]
+                for first in range(0, len(starts), step):
+                    some = starts[first : first + step]
+                    label = np.full(len(some), SPLITS.index(span[2]))
+                    yield Rows(np.full(len(some), number), label, some, some + contig.offset)
 
-    def _add(self, place: int, split: Split, starts: Any, shares: list[Any]) -> None:
-        count = len(starts)
-        if not count:
-            return
-        self.kept[split] += count
-        self._held += count
-        label = SPLITS.index(split)
-        self._digest.update(np.array([place, label, count], dtype="<i8").tobytes())
-        self._digest.update(starts.astype("<i8").tobytes())
-        fractions = [(share / self.window).astype(np.float32) for share in shares]
-        gc, n, masked = fractions
-        # GC is a share of the bases that are known, as biologists count it.
-        with np.errstate(invalid="ignore"):
-            gc = (shares[0] / (self.window - shares[1])).astype(np.float32)
-        whole = np.full(count, place, dtype=np.int32), np.full(count, label, dtype=np.int8)
-        self._rows.append((whole[0], starts, whole[1], gc, n, masked))
+    def _gathered(self, tilings: Iterator[Rows]) -> Iterator[Rows]:
+        """Neighbours joined while they lie within _AT_ONCE bases: many small contigs are counted in one go."""
+        waiting: list[Rows] = []
+        for rows in tilings:
+            if waiting and rows.at[-1] + self.window - waiting[0].at[0] > _AT_ONCE:
+                yield _joined(waiting)
+                waiting = []
+            waiting.append(rows)
+        if waiting:
+            yield _joined(waiting)
 
-    def _table(self, names: pa.Array, schema: pa.Schema) -> pa.Table:
+    def _counted(self, rows: Rows) -> tuple[Rows, Shares]:
+        """The windows that are kept, with what is in them."""
+        first = int(rows.at[0])
+        tokens = read_tokens(self.folder / "tokens.u8", first, int(rows.at[-1]) - first + self.window)
+        shares = count_in_windows(tokens, rows.at - first, self.window)
+        # A window without one base that can be scored is dropped whatever --max-n says.
+        keep = (shares.n <= self.max_n * self.window) & (shares.n < self.window)
+        rows, shares = Rows(*(column[keep] for column in rows)), Shares(*(share[keep] for share in shares))
+        self.dropped += int(np.count_nonzero(~keep))
+        for split, count in zip(SPLITS, np.bincount(rows.split, minlength=len(SPLITS)), strict=True):
+            self.kept[split] += int(count)
+        self._digest.update(np.stack([rows.contig, rows.split, rows.start], axis=1).astype("<i8").tobytes())
+        return rows, shares
+
+    def _table(self, names: pa.Array, held: list[tuple[Rows, Shares]]) -> pa.Table:
         import pyarrow as pa
 
-        rows, self._rows, self._held = self._rows, [], 0
-        if not rows:
-            return schema.empty_table()
-        contig, start, split, gc, n, masked = (np.concatenate(column) for column in zip(*rows, strict=True))
-        arrays = [
-            pa.DictionaryArray.from_arrays(pa.array(contig), names),
-            pa.array(start),
-            pa.array(start + self.window),
-            pa.DictionaryArray.from_arrays(pa.array(split), pa.array(SPLITS)),
-            pa.array(gc),
-            pa.array(n),
-            pa.array(masked),
+        rows = _joined([kept for kept, _ in held])
+        gc, n, masked = (np.concatenate(column) for column in zip(*(shares for _, shares in held), strict=True))
+        columns = [
+            pa.DictionaryArray.from_arrays(pa.array(rows.contig, pa.int32()), names),
+            pa.array(rows.start),
+            pa.array(rows.start + self.window),
+            pa.DictionaryArray.from_arrays(pa.array(rows.split, pa.int8()), pa.array(SPLITS)),
+            pa.array(gc / (self.window - n), pa.float32()),  # of the known bases, as GC is counted
+            pa.array(n / self.window, pa.float32()),
+            pa.array(masked / self.window, pa.float32()),
         ]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        return pa.Table.from_arrays(columns, schema=_schema())
+
+
+def _joined(rows: list[Rows]) -> Rows:
+    return Rows(*(np.concatenate(column) for column in zip(*rows, strict=True)))
 
 
 def _schema() -> pa.Schema:

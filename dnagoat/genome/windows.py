@@ -6,8 +6,9 @@ Positions are 0-based and half-open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, Literal, NamedTuple
+import math
+from collections.abc import Sequence
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,35 +127,32 @@ class Shares(NamedTuple):
     masked: NDArray[np.int64]
 
 
-def count_in_windows(tokens: Codes, starts: NDArray[np.int64], window: int, stride: int) -> Shares:
-    """Counts in equally spaced windows of `tokens`, whose positions `starts` refers to."""
-    # Sums over pieces of the greatest common divisor, then differences: one pass whatever the overlap.
-    piece = int(np.gcd(window, stride))
+def count_in_windows(tokens: Codes, starts: NDArray[np.int64], window: int) -> Shares:
+    """Counts in the windows that begin at `starts` (ascending) of `tokens`."""
     codes = tokens & np.uint8(CODE)
-    return Shares(
-        _sums((codes == C) | (codes == G), starts, window, piece),
-        _sums(codes == N, starts, window, piece),
-        _sums(tokens >= MASKED, starts, window, piece),
-    )
+    flags = ((codes == C) | (codes == G), codes == N, tokens >= MASKED)
+    steps = np.unique(np.diff(starts))
+    if steps.size > 1:
+        return Shares(*(_by_prefix(flag, starts, window) for flag in flags))
+    # Equally spaced: sums over pieces of the greatest common divisor, ten times as fast.
+    piece = math.gcd(window, *steps.tolist())
+    return Shares(*(_by_pieces(flag, starts, window, piece) for flag in flags))
 
 
-def _sums(flags: NDArray[np.bool_], starts: NDArray[np.int64], window: int, piece: int) -> NDArray[np.int64]:
+def _by_prefix(flags: NDArray[Any], starts: NDArray[np.int64], window: int) -> NDArray[np.int64]:
+    before = np.zeros(flags.size + 1, dtype=np.int64)
+    np.cumsum(flags, out=before[1:])
+    sums: NDArray[np.int64] = before[starts + window] - before[starts]
+    return sums
+
+
+def _by_pieces(flags: NDArray[np.bool_], starts: NDArray[np.int64], window: int, piece: int) -> NDArray[np.int64]:
     if not starts.size:
         return np.zeros(0, dtype=np.int64)
     first = int(starts[0])
     small = np.uint16 if piece < 1 << 16 else np.int64  # a narrow sum is several times faster
     pieces = flags[first : int(starts[-1]) + window].view(np.uint8).reshape(-1, piece).sum(axis=1, dtype=small)
-    before = np.concatenate([[0], np.cumsum(pieces, dtype=np.int64)])
-    left = (starts - first) // piece
-    sums: NDArray[np.int64] = before[left + window // piece] - before[left]
-    return sums
-
-
-def batches_of(starts: NDArray[np.int64], bases: int, window: int, stride: int) -> Iterator[NDArray[np.int64]]:
-    """Runs of neighbouring windows that together cover about `bases` bases."""
-    step = max(1, (bases - window) // stride + 1)
-    for first in range(0, len(starts), step):
-        yield starts[first : first + step]
+    return _by_prefix(pieces, (starts - first) // piece, window // piece)
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:
