@@ -115,6 +115,10 @@ class ModelConfig(Frozen):
             raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
         if self.head_width % 2:
             raise ValueError(f"head width {self.head_width} is odd; rotations need pairs")
+        if self.normaliser != "softmax" and self.kernel not in ("auto", "dense"):
+            raise ValueError(
+                f"normaliser {self.normaliser} needs the dense kernel, not {self.kernel}; use auto or dense"
+            )
         return self
 
 

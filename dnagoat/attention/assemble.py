@@ -1,4 +1,7 @@
-"""Content and position lanes side by side in one head, by an autograd function that saves nothing."""
+"""Position lanes, then content, side by side in one head, by an autograd function that saves nothing.
+
+Lanes come first: large terms that cancel do so before content is added, and content keeps its digits.
+"""
 
 # B batch, H heads, T positions, C content width, P lanes, D = C + P
 
@@ -14,15 +17,16 @@ class Assemble(Function):
     @staticmethod
     def forward(ctx, content: Tensor, lanes: Tensor) -> Tensor:  # type: ignore[no-untyped-def]
         batch, heads, length, width = content.shape
-        ctx.width, ctx.shared, ctx.dtype = width, lanes.dim() == 3, lanes.dtype
+        ctx.count, ctx.shared, ctx.dtype = lanes.shape[-1], lanes.dim() == 3, lanes.dtype
         whole = content.new_empty(batch, length, heads, width + lanes.shape[-1]).transpose(1, 2)
-        whole[..., :width] = content
-        whole[..., width:] = lanes
+        count = lanes.shape[-1]
+        whole[..., :count] = lanes
+        whole[..., count:] = content
         return whole
 
     @staticmethod
     def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor | None]:  # type: ignore[no-untyped-def]
-        content, lanes = grad[..., : ctx.width], grad[..., ctx.width :]
+        lanes, content = grad[..., : ctx.count], grad[..., ctx.count :]
         if not ctx.needs_input_grad[1]:
             return content, None
         return content, lanes.sum(0, dtype=ctx.dtype) if ctx.shared else lanes.to(ctx.dtype)

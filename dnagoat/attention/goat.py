@@ -20,7 +20,7 @@ from dnagoat.attention.alibi import alibi_slopes
 from dnagoat.attention.pieces import high_and_residual
 from dnagoat.attention.positions import At, Pair, PositionScheme
 from dnagoat.attention.rope import Rope
-from dnagoat.attention.waves import ladder, waves
+from dnagoat.attention.waves import frequencies, ladder, waves
 from dnagoat.config import ModelConfig
 
 
@@ -45,16 +45,11 @@ class Spectral(Part):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         goat = config.position.goat
-        frequencies = (
-            ladder(goat.rank, goat.ladder_base)
-            if goat.periods is None
-            else 2 * math.pi / torch.tensor(goat.periods, dtype=torch.float64)
-        )
         self.lanes = 2 * goat.rank
         self.even = nn.Parameter(torch.zeros(config.heads, goat.rank))
         self.odd = nn.Parameter(torch.zeros(config.heads, goat.rank))
-        self.learned = nn.Parameter(frequencies.log().float()) if goat.learn_periods else None
-        self._fixed = frequencies
+        self.learned = nn.Parameter(frequencies(goat).log().float()) if goat.learn_periods else None
+        self._fixed = frequencies(goat)
 
     @property
     def frequencies(self) -> Tensor:
@@ -142,7 +137,8 @@ class Recency(Part):
         self.slopes.clamp_(min=0)
 
 
-PARTS: dict[str, type[Part]] = {"spectral": Spectral, "sink": Sink, "recency": Recency}
+# In the order of their lanes: large terms first (see recency).
+PARTS: dict[str, type[Part]] = {"recency": Recency, "sink": Sink, "spectral": Spectral}
 
 
 class Goat(PositionScheme):
@@ -150,7 +146,9 @@ class Goat(PositionScheme):
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__(config, layer)
-        self.parts = nn.ModuleDict({name: PARTS[name](config) for name in config.position.goat.parts})
+        self.parts = nn.ModuleDict(
+            {name: part(config) for name, part in PARTS.items() if name in config.position.goat.parts}
+        )
         used = sum(part.lanes for part in self._parts())
         self.lanes = used + used % 2  # an even content width, so that it can be rotated
         self._spare = self.lanes - used
