@@ -37,9 +37,9 @@ def cell_positions(height: int, width: int, spacing: float = 1.0) -> Tensor:
 class GridPrior(nn.Module):
     """A translation-equivariant prior over the cells of a grid, per head.
 
-    `waves` (R, 2) are wave vectors (radians a unit). `even` and `odd` (H, R) start at zero, which is plain attention,
-    or, with a generator, at a ~ N(0, 0.01). With a class token, `class_key` and `class_self` (H) say how much cells,
-    and the token itself, look at it.
+    `waves` (R, 2) are wave vectors (radians a unit). `even` and `odd` (H, R) start at zero, which is plain attention;
+    `look_at` starts heads at chosen neighbours instead. With a class token, `class_key` and `class_self` (H) say how
+    much cells, and the token itself, look at it.
 
     `spacing` says how far apart cells are in training units: 1 keeps offsets as numbers of cells; 1/2 says that the
     grid samples the same picture twice as finely. A cell then weighs its area, so that more of them take nothing
@@ -50,20 +50,22 @@ class GridPrior(nn.Module):
     odd: nn.Parameter
     waves: Tensor
 
-    def __init__(
-        self, heads: int, waves: Tensor, *, class_token: bool = True, generator: torch.Generator | None = None
-    ) -> None:
+    def __init__(self, heads: int, waves: Tensor, *, class_token: bool = True) -> None:
         super().__init__()
         self.register_buffer("waves", waves.double(), persistent=False)
-        seeded = torch.zeros(heads, len(waves))
-        if generator is not None:
-            seeded.normal_(0.0, 0.01, generator=generator)
-        self.even = nn.Parameter(seeded)
+        self.even = nn.Parameter(torch.zeros(heads, len(waves)))
         self.odd = nn.Parameter(torch.zeros(heads, len(waves)))
         self.class_token = class_token
         if class_token:
             self.class_key = nn.Parameter(torch.zeros(heads))
             self.class_self = nn.Parameter(torch.zeros(heads))
+
+    @torch.no_grad()
+    def look_at(self, offsets: Tensor, amplitude: float = 1.0) -> None:
+        """Starts head h with its prior's peak at x_i - x_j = offsets[h]; (H, 2), `amplitude` nats a wave."""
+        phases = offsets.double() @ self.waves.T
+        self.even.copy_(amplitude * phases.cos())
+        self.odd.copy_(amplitude * phases.sin())
 
     @property
     def lanes(self) -> int:

@@ -105,5 +105,15 @@ def test_it_starts_as_plain_attention_and_every_parameter_learns() -> None:
     assert all((parameter.grad != 0).all() for parameter in prior.parameters())
 
 
+def test_a_head_told_where_to_look_has_its_peak_there() -> None:
+    offsets = torch.tensor([[0.0, 1.0], [-2.0, 0.0], [1.0, -1.0]])
+    prior = GridPrior(HEADS, axis_waves([2.0, 3.7, 8.0]), class_token=False)
+    prior.look_at(offsets, amplitude=1.5)
+    middle = prior.log_prior(5, 5).detach()[:, 12]
+    for head, (down, along) in enumerate(offsets.int().tolist()):
+        assert int(middle[head].argmax()) == (2 - down) * 5 + (2 - along)
+        assert float(middle[head].max()) == pytest.approx(1.5 * 6, abs=1e-5)
+
+
 def test_positions_run_row_by_row() -> None:
     assert cell_positions(2, 3, spacing=0.5).tolist() == [[0, 0], [0, 0.5], [0, 1], [0.5, 0], [0.5, 0.5], [0.5, 1]]

@@ -1,0 +1,1 @@
+"""Small trained models that test one claim each: retrieval, induction, extrapolation, sinks."""

@@ -1,0 +1,66 @@
+"""How a probe's model learns: the trainer's optimizer and schedule on batches that are made, not read."""
+
+# B sequences, T symbols
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from dnagoat.config import TrainConfig
+from dnagoat.errors import TrainingError
+from dnagoat.genome.batches import IGNORE
+from dnagoat.model import DnaLM
+from dnagoat.training.loss import summed_loss
+from dnagoat.training.optimizer import adamw, set_rate
+from dnagoat.training.precision import computing
+from dnagoat.training.schedule import learning_rate
+
+Batch = tuple[Tensor, Tensor]  # inputs and targets (B, T) int64; targets are IGNORE where nothing is asked
+
+
+class Fitted(NamedTuple):
+    step: int
+    loss: float  # nats a scored symbol, of the batch before its update
+
+
+def fit(model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig) -> Iterator[Fitted]:
+    """Trains in place on `batch(1)`, `batch(2)`, ... and yields every step; `TrainingError` if the loss is lost."""
+    device = next(model.parameters()).device
+    optimizer = adamw(model, train)
+    model.train()
+    for step in range(1, train.steps + 1):
+        model.set_step(step - 1)
+        set_rate(optimizer, learning_rate(train, step))
+        inputs, targets = (side.to(device) for side in batch(step))
+        with computing(train.precision, device):
+            logits = model(inputs)
+        loss = summed_loss(logits, targets) / (targets != IGNORE).sum()
+        if not torch.isfinite(loss):
+            raise TrainingError(f"step {step:,} of the probe has a non-finite loss; try a lower --lr")
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(model.parameters(), train.clip)
+        optimizer.step()
+        model.constrain()
+        yield Fitted(step, float(loss.detach()))
+    model.set_step(train.steps)
+    model.eval()
+
+
+def learned(
+    model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig, watch: Callable[[int, int], None], points: int = 40
+) -> list[list[float]]:
+    """Runs `fit` to its end, tells `watch(done, steps)`, and returns the loss as `[step, mean loss since]` pairs."""
+    every = max(1, train.steps // points)
+    curve, since = [], []
+    for step, loss in fit(model, batch, train):
+        since.append(loss)
+        if step % every == 0 or step == train.steps:
+            curve.append([step, sum(since) / len(since)])
+            since = []
+        watch(step, train.steps)
+    return curve

@@ -1,0 +1,158 @@
+"""Does one layer with momentum learn induction, which takes two without? Which strength does a depth want?"""
+
+# B sequences, T queries, S keys, C content width
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from pydantic import Field
+from torch import Tensor
+
+from dnagoat.attention.momentum import Momentum, shear
+from dnagoat.attention.positions import At, Pair
+from dnagoat.config import Frozen, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
+from dnagoat.evaluation.measures import Progress, Result, silent
+from dnagoat.evaluation.probes.fit import Batch, learned
+from dnagoat.evaluation.probes.proportion import LEVEL, share
+from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
+from dnagoat.evaluation.probes.score_terms import score_terms
+from dnagoat.evaluation.probes.tokens import TokenLM
+
+Placement = Literal["after", "before"]
+Recipe = Literal["none", "momentum"]
+
+
+class InductionOptions(Frozen):
+    """Which strengths, placements (of the shear, about the rotation), depths and recipes are tried, from each seed."""
+
+    vocabulary: int = Field(128, ge=2)
+    length: int = Field(64, ge=4)
+    stretch: int = Field(16, ge=2, description="symbols that come back")
+    strengths: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+    placements: tuple[Placement, ...] = ("after", "before")
+    layers: tuple[int, ...] = (1,)
+    recipes: tuple[Recipe, ...] = ("none",)
+    seeds: int = Field(1, ge=1)
+    trials: int = Field(200, ge=1, description="test sequences a seed; each asks stretch - 1 times")
+    position: PositionConfig = PositionConfig(name="rope")
+    model: ModelConfig = ModelConfig()
+    train: TrainConfig = TrainConfig()
+
+
+class ShearBefore(Momentum):
+    """The shear on the wrong side of the rotation, where the difference rotates too: a negative control."""
+
+    def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
+        strength = self.strength.to(q.dtype)
+        return self.inner.rotate(shear(q, strength, None), shear(k, strength, None), at)
+
+
+def induction(options: InductionOptions, device: str = "cpu", progress: Progress = silent) -> Result:
+    """One row a (recipe, layers, placement, strength): accuracy, what each seed reached, and the score's terms."""
+    rows = [
+        _row(options, recipe, layers, placement, strength, device, progress)
+        for recipe in options.recipes
+        for layers in options.layers
+        for placement in options.placements
+        for strength in options.strengths
+        if strength > 0 or placement == options.placements[0]  # without a shear there is nothing to place
+    ]
+    return {
+        "probe": "induction",
+        "unit": "share of repeated symbols predicted",
+        "chance": 1 / options.vocabulary,
+        "level": LEVEL,
+        "settings": options.model_dump(mode="json"),
+        "rows": rows,
+        "laws": [law for recipe in options.recipes if (law := strength_law(rows, recipe)) is not None],
+    }
+
+
+def _row(
+    options: InductionOptions,
+    recipe: Recipe,
+    layers: int,
+    placement: Placement,
+    strength: float,
+    device: str,
+    progress: Progress,
+) -> dict[str, Any]:
+    hits, curves, terms = [], [], []
+    what = f"{layers} layer{'s'[: layers > 1]}, g {strength:g} {placement} the rotation"
+    for seed in range(options.seeds):
+        model = build(options, layers, placement, strength, seed).to(device)
+        train = with_recipe(options.train.but(seed=seed), recipe)
+        watch = partial(progress, f"{what}, seed {seed}")
+        curves.append(learned(model, partial(_batch, options, seed), train, watch))
+        test = _sequences(options, options.trials, seed, "test", 0).to(device)
+        hits.append(_hits(model, test))
+        terms.append(score_terms(model, test) if layers == 1 and placement == "after" else None)
+    trials = options.trials * (options.stretch - 1)
+    return {
+        "recipe": recipe,
+        "layers": layers,
+        "placement": placement,
+        "strength": strength,
+        **share(sum(hits), trials * options.seeds),
+        "seeds": [count / trials for count in hits],
+        "loss": curves,
+        "terms": terms[0],
+    }
+
+
+def build(options: InductionOptions, layers: int, placement: Placement, strength: float, seed: int) -> TokenLM:
+    """A model of `layers` layers with the shear at its place; strength 0 is the scheme alone."""
+    momentum = MomentumConfig(strength=strength) if strength > 0 else None
+    config = options.model.but(layers=layers, context=options.length, position=options.position.but(momentum=momentum))
+    model = TokenLM(config, options.vocabulary, seed)
+    if momentum is not None and placement == "before":
+        for attention in model.attentions():
+            assert isinstance(attention.scheme, Momentum)
+            attention.scheme = ShearBefore(attention.scheme.inner, config, momentum)
+    return model
+
+
+def with_recipe(train: TrainConfig, recipe: Recipe) -> TrainConfig:
+    """What the literature advises for momentum: learning rate / 3, warm-up x 1.3."""
+    return train if recipe == "none" else train.but(lr=train.lr / 3, warmup=round(train.warmup * 1.3))
+
+
+def _sequences(options: InductionOptions, count: int, seed: int, purpose: str, number: int) -> Repetitions:
+    return repetitions(options.vocabulary, options.length, options.stretch, count, seed, purpose, number)
+
+
+def _batch(options: InductionOptions, seed: int, step: int) -> Batch:
+    return asked(_sequences(options, options.train.batch_size, seed, "train", step))
+
+
+@torch.inference_mode()
+def _hits(model: TokenLM, sequences: Repetitions) -> int:
+    inputs, targets = asked(sequences)
+    guesses = torch.cat([model(part).argmax(-1) for part in torch.split(inputs, 64)])
+    return int((guesses == targets).sum())
+
+
+def strength_law(rows: Sequence[dict[str, Any]], recipe: Recipe) -> dict[str, Any] | None:
+    """The best strength of each depth and the exponent of g* = c N^-a through them; None for fewer than three depths.
+
+    The best is the one with the most hits among strengths above 0, of the shear at its right place.
+    """
+    right = [row for row in rows if row["recipe"] == recipe and row["placement"] == "after" and row["strength"] > 0]
+    depths = sorted({row["layers"] for row in right})
+    best = [max((row for row in right if row["layers"] == n), key=lambda row: row["hits"])["strength"] for n in depths]
+    if len(depths) < 3:
+        return None
+    slope, start = np.polyfit(np.log(depths), np.log(best), 1)
+    return {
+        "recipe": recipe,
+        "layers": depths,
+        "best": best,
+        "exponent": -float(slope),
+        "factor": math.exp(start),
+    }

@@ -1,0 +1,135 @@
+"""At which depth and length is a key still recalled? Arms learn at one length and are asked at longer ones."""
+
+# B sequences, W symbols of a sequence, K bases of the key
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from dnagoat.config import Frozen, GoatConfig, ModelConfig, TrainConfig
+from dnagoat.evaluation.measures import Progress, Result, silent
+from dnagoat.evaluation.probes.arms import position_of
+from dnagoat.evaluation.probes.fit import Batch, learned
+from dnagoat.evaluation.probes.proportion import LEVEL, share
+from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
+from dnagoat.genome.batches import IGNORE, to_inputs_targets
+from dnagoat.model import DnaLM
+
+ASKED_AT_ONCE = 32_768  # symbols in one forward pass
+
+
+class RecallOptions(Frozen):
+    """What is hidden, who learns it, and where it is asked for; lengths are `times` the training length `length`."""
+
+    task: TaskName = "passkey"
+    marker: int = 8
+    key: int = 8
+    length: int = Field(128, ge=1)
+    times: tuple[int, ...] = (1, 2, 4, 8, 16)
+    depths: int = Field(5, ge=2, description="places from the start (0) to just before the question (1)")
+    trials: int = Field(100, ge=1, description="sequences for each depth and length, a seed")
+    arms: tuple[str, ...] = ("rope", "goat")
+    seeds: int = Field(1, ge=1)
+    model: ModelConfig = ModelConfig()
+    goat: GoatConfig = GoatConfig()
+    train: TrainConfig = TrainConfig()
+
+    @property
+    def hidden(self) -> Task:
+        return Task(self.task, self.marker, self.key)
+
+
+def recall(options: RecallOptions, device: str = "cpu", progress: Progress = silent) -> Result:
+    """Trains every arm from every seed and asks it; the result names each cell's hits, trials and interval."""
+    options.hidden.room(options.length)
+    arms = [_arm(options, arm, device, progress) for arm in options.arms]
+    return {
+        "probe": options.task,
+        "unit": f"share of keys of {options.key} bases recalled whole",
+        "chance": options.hidden.chance,
+        "level": LEVEL,
+        "length": options.length,
+        "settings": options.model_dump(mode="json"),
+        "arms": arms,
+    }
+
+
+def _arm(options: RecallOptions, arm: str, device: str, progress: Progress) -> dict[str, Any]:
+    config = options.model.but(context=options.length, position=position_of(arm, options.goat))
+    fits, tables = [], []
+    for seed in range(options.seeds):
+        model = DnaLM(config, seed).to(device)
+        train = options.train.but(seed=seed)
+        watch = partial(progress, f"{arm}, seed {seed}")
+        curve = learned(model, partial(questions, options, seed), train, watch)
+        fits.append({"seed": seed, "loss": curve})
+        tables.append(ask(model, options, seed))
+    hits = np.sum([whole for whole, _ in tables], axis=0)
+    bases = np.sum([right for _, right in tables], axis=0)
+    trials = options.trials * options.seeds
+    return {
+        "arm": arm,
+        "parameters": model.parameter_count,
+        "fits": fits,
+        "cells": [
+            {
+                "length": options.length * times,
+                "times": times,
+                "depth": depth / (options.depths - 1),
+                **share(int(hits[row, depth]), trials),
+                "bases": share(int(bases[row, depth]), trials * options.key),
+            }
+            for row, times in enumerate(options.times)
+            for depth in range(options.depths)
+        ],
+        "lengths": [
+            {
+                "length": options.length * times,
+                "times": times,
+                **share(int(hits[row].sum()), trials * options.depths),
+                "seeds": [float(whole[row].mean() / options.trials) for whole, _ in tables],
+            }
+            for row, times in enumerate(options.times)
+        ],
+    }
+
+
+def questions(options: RecallOptions, seed: int, step: int) -> Batch:
+    """A training batch: keys at depths drawn evenly, only the bases of the second key asked."""
+    depths = np.random.default_rng([seed, step]).random(options.train.batch_size)
+    codes = episodes(options.hidden, options.length, depths, seed, "train", step)
+    inputs, targets = to_inputs_targets(codes)
+    targets[:, : -options.key] = IGNORE
+    return torch.from_numpy(inputs), torch.from_numpy(targets)
+
+
+@torch.inference_mode()
+def ask(model: DnaLM, options: RecallOptions, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """How many keys were said whole, and how many of their bases were right: two arrays (lengths, depths).
+
+    Bases are asked one after another with the true ones before them. A key counts as said when all are right, which is
+    when greedy decoding says it.
+    """
+    whole = np.zeros((len(options.times), options.depths), dtype=np.int64)
+    right = np.zeros_like(whole)
+    for row, times in enumerate(options.times):
+        for depth in range(options.depths):
+            hits = _said(model, options, seed, options.length * times, depth / (options.depths - 1))
+            whole[row, depth], right[row, depth] = hits.all(1).sum(), hits.sum()
+    return whole, right
+
+
+def _said(model: DnaLM, options: RecallOptions, seed: int, length: int, depth: float) -> np.ndarray:
+    """(trials, K) bool: which bases of the key were right."""
+    depths = np.full(options.trials, depth)
+    codes = episodes(options.hidden, length, depths, seed, f"test {length} {depth:.6f}", 0)
+    device = next(model.parameters()).device
+    inputs, targets = (torch.from_numpy(side).to(device) for side in to_inputs_targets(codes))
+    at_once = max(1, ASKED_AT_ONCE // length)
+    guesses = [model(part)[:, -options.key :].argmax(-1) for part in torch.split(inputs, at_once)]
+    return (torch.cat(guesses) == targets[:, -options.key :]).cpu().numpy()
