@@ -18,6 +18,7 @@ from dnagoat.genome.download import fetch
 from dnagoat.genome.folder import may_replace, new_folder
 from dnagoat.genome.progress import Tell
 from dnagoat.genome.records import Records
+from dnagoat.genome.regions import RegionScan
 from dnagoat.genome.scan import FastaScan
 from dnagoat.genome.source import Source
 from dnagoat.genome.storing import Stored, store_records
@@ -83,8 +84,8 @@ def named(source: Path | str, own: Path | None) -> Assembly | None:
 
 
 def _write(source: Source, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: Tell) -> None:
-    records: Records = TwoBitScan(source) if source.kind == "2bit" else FastaScan(source, options.gaps)
-    every = options.contigs == "all" or assembly is None
+    records = _records(source, folder, options)
+    every = options.contigs == "all" or assembly is None or options.regions is not None
     stored = store_records(
         records,
         folder / "tokens.u8",
@@ -105,6 +106,9 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
         regions=options.regions.name if options.regions else None,
         contigs="all" if every else "primary",
     )
+    if assembly is not None and options.regions is not None:  # its default split may name what no interval holds
+        there = {name for contig in stored.contigs for name in (contig.name, contig.chromosome)}
+        rules = rules.but(**{of: tuple(n for n in getattr(rules, of) if n in there) for of in ("val", "test")})
     contigs = _with_spans(stored.contigs, rules)
     table = WindowTable(folder, rules.window, rules.stride, rules.max_n)
     table.write(contigs, progress)
@@ -133,13 +137,29 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
     write_text(folder / "manifest.json", manifest.model_dump_json(indent=2) + "\n")
 
 
+def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
+    if options.regions is not None:
+        return RegionScan(source, options.regions, options.gaps, folder)
+    return TwoBitScan(source) if source.kind == "2bit" else FastaScan(source, options.gaps)
+
+
 def _with_spans(contigs: list[Contig], rules: Rules) -> list[Contig]:
     lengths = [contig.length for contig in contigs]
     if rules.split == "blocks":
         spans = by_blocks(lengths, rules.guard)
     else:
-        spans = by_contig([contig.name for contig in contigs], lengths, rules.val, rules.test, rules.guard)
+        val, test = _chosen(contigs, rules.val), _chosen(contigs, rules.test)
+        spans = by_contig([contig.name for contig in contigs], lengths, val, test, rules.guard)
     return [contig.but(spans=tuple(tuple(span) for span in own)) for contig, own in zip(contigs, spans, strict=True)]
+
+
+def _chosen(contigs: list[Contig], named: tuple[str, ...]) -> list[str]:
+    """Contigs by their names, or by the chromosome that they are pieces of; a name of neither stays as it is."""
+    names = {contig.name for contig in contigs}
+    pieces: dict[str, list[str]] = {}
+    for contig in contigs:
+        pieces.setdefault(contig.chromosome or contig.name, []).append(contig.name)
+    return [contig for name in named for contig in ([name] if name in names else pieces.get(name, [name]))]
 
 
 def _tally(stored: Stored, table: WindowTable) -> Tally:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
-from dnagoat.genome.alphabet import Codes
+import numpy as np
+
+from dnagoat.genome.alphabet import AMBIGUOUS, GAP, REFUSED, TABLE, TOKEN, URACIL, Codes
 from dnagoat.genome.source import Source
 
 GapRule = Literal["refuse", "drop"]
+BLANK: Final = b"\r\n \t"
 
 
 class Header(NamedTuple):
@@ -26,6 +29,31 @@ class Bases(NamedTuple):
     ambiguous: int = 0
     uracil: int = 0
     gaps: int = 0
+
+
+class Refused(Exception):
+    """A letter is no nucleotide; `place` is its number among the letters, blanks not counted."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__(place)
+        self.place = place
+
+
+def bases_of(text: bytes, gaps: GapRule = "refuse") -> Bases:
+    """The bases of sequence text, blanks left out; `Refused` at the first letter that is none."""
+    tokens = np.frombuffer(text.translate(TABLE, BLANK), dtype=np.uint8)
+    if not tokens.size or int(tokens.max()) <= TOKEN:
+        return Bases(tokens)
+    wrong = np.flatnonzero(tokens >= (GAP if gaps == "refuse" else REFUSED))
+    if wrong.size:
+        raise Refused(int(wrong[0]))
+    kept = tokens[tokens != GAP]
+    return Bases(
+        tokens=kept & np.uint8(TOKEN),
+        ambiguous=int(np.count_nonzero(kept & np.uint8(AMBIGUOUS))),
+        uracil=int(np.count_nonzero(kept & np.uint8(URACIL))),
+        gaps=tokens.size - kept.size,
+    )
 
 
 class Records(Protocol):

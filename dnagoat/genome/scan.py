@@ -10,13 +10,12 @@ from typing import Final
 import numpy as np
 
 from dnagoat.errors import SourceError
-from dnagoat.genome.alphabet import AMBIGUOUS, GAP, REFUSED, TABLE, TOKEN, URACIL, Codes, letter_name
+from dnagoat.genome.alphabet import GAP, TABLE, letter_name
 from dnagoat.genome.lines import Entry, Lines, line_ends
-from dnagoat.genome.records import Bases, GapRule, Header
+from dnagoat.genome.records import BLANK, Bases, GapRule, Header, Refused, bases_of
 from dnagoat.genome.source import Source, refuse_other
 
 _BOM: Final = b"\xef\xbb\xbf"
-_BLANK: Final = b"\r\n \t"
 _LONGEST_HEADER: Final = 1 << 20
 _LINE_END: Final = re.compile(rb"[\r\n]")
 
@@ -24,9 +23,10 @@ _LINE_END: Final = re.compile(rb"[\r\n]")
 class FastaScan:
     """One pass over a source: `events()` yields its records; `index` and `uneven` are complete after the last."""
 
-    def __init__(self, source: Source, gaps: GapRule = "refuse") -> None:
+    def __init__(self, source: Source, gaps: GapRule = "refuse", copy: Path | None = None) -> None:
         self.source = source
         self.gaps = gaps
+        self._copy = copy  # where the unpacked text is written too
         self.index: list[Entry] = []
         self.uneven: list[str] = []
         self._names: set[str] = set()
@@ -37,7 +37,7 @@ class FastaScan:
     def events(self) -> Iterator[Header | Bases]:
         """Headers and bases in order; a `SourceError` of one sentence at the first thing that is not FASTA of DNA."""
         held, fresh, begun = b"", True, False  # fresh: the text begins a line
-        for text, last in _steady(self.source.blocks()):
+        for text, last in _steady(self._blocks()):
             if not begun:
                 text, begun = self._begin(text), True
             text = held + text
@@ -61,11 +61,20 @@ class FastaScan:
             raise SourceError(f"{self.source.path} holds no FASTA record: no line begins with '>'")
         self._close()
 
+    def _blocks(self) -> Iterator[bytes]:
+        if self._copy is None:
+            yield from self.source.blocks()
+            return
+        with self._copy.open("wb") as handle:
+            for block in self.source.blocks():
+                handle.write(block)
+                yield block
+
     def _begin(self, text: bytes) -> bytes:
         if text.startswith(_BOM):
             self._at = len(_BOM)
             text = text[len(_BOM) :]
-        refuse_other(self.source.path, text.lstrip(_BLANK))
+        refuse_other(self.source.path, text.lstrip(BLANK))
         return text
 
     def _special(self, line: bytes) -> Iterator[Header]:
@@ -103,51 +112,41 @@ class FastaScan:
         return Header(name, description)
 
     def _sequence(self, piece: bytes) -> Iterator[Bases]:
-        tokens = np.frombuffer(piece.translate(TABLE, _BLANK), dtype=np.uint8)
-        if self._lines is None and tokens.size:
-            text = piece.lstrip(_BLANK)
+        ends = line_ends(piece)
+        if self._lines is None:
+            self._refuse_text(piece)
+        else:
+            try:
+                bases = bases_of(piece, self.gaps)
+            except Refused as fault:
+                raise self._refused(piece, fault.place) from None
+            # With gaps dropped, or blanks within lines, a column of the file is no longer the place of a base.
+            self._lines.even &= not bases.gaps and b" " not in piece and b"\t" not in piece
+            self._lines.add(piece, ends, bases.tokens.size)
+            if bases.tokens.size:
+                yield bases
+        self._pass(piece, ends.size)
+
+    def _refuse_text(self, piece: bytes) -> None:
+        """A `SourceError` where something but blank lines comes before the first header."""
+        text = piece.lstrip(BLANK)
+        if text:
             self._pass(piece[: len(piece) - len(text)])
             shown = text.splitlines()[0][:40].decode("latin-1")
             raise SourceError(f"{self._where()}: text before the first header ({shown!r}); a record begins with '>'")
-        ambiguous = uracil = gaps = 0
-        if tokens.size and int(tokens.max()) > TOKEN:
-            self._judge(piece, tokens)
-            gap = tokens == GAP
-            gaps = int(np.count_nonzero(gap))
-            if gaps and self._lines is not None:
-                tokens = tokens[~gap]
-                self._lines.even = False  # the store no longer has the file's coordinates
-            ambiguous = int(np.count_nonzero(tokens & np.uint8(AMBIGUOUS)))
-            uracil = int(np.count_nonzero(tokens & np.uint8(URACIL)))
-            tokens = tokens & np.uint8(TOKEN)
-        ends = line_ends(piece)
-        if self._lines is not None:
-            self._lines.even &= b" " not in piece and b"\t" not in piece
-            self._lines.add(piece, ends, tokens.size)
-        self._pass(piece, ends.size)
-        if tokens.size:
-            yield Bases(tokens, ambiguous, uracil, gaps)
 
-    def _judge(self, piece: bytes, tokens: Codes) -> None:
-        """A `SourceError` about the first letter that is no nucleotide, or a gap where gaps are refused."""
-        wrong = tokens == REFUSED
-        if self.gaps == "refuse":
-            wrong |= tokens == GAP
-        if not wrong.any():
-            return
-        raw = np.frombuffer(piece.translate(TABLE), dtype=np.uint8)
-        blank = np.isin(np.frombuffer(piece, dtype=np.uint8), np.frombuffer(_BLANK, dtype=np.uint8))
-        place = int(np.flatnonzero(~blank)[np.flatnonzero(wrong)[0]])
-        byte, value = piece[place], int(raw[place])
+    def _refused(self, piece: bytes, letter: int) -> SourceError:
+        """What is wrong with the piece's letter of that number, blanks not counted."""
+        blank = np.isin(np.frombuffer(piece, dtype=np.uint8), np.frombuffer(BLANK, dtype=np.uint8))
+        place = int(np.flatnonzero(~blank)[letter])
         self._pass(piece[:place])
         where = f"{self._where()}, record {_short(self._lines.name if self._lines else '')}"
-        if value == GAP:
-            raise SourceError(f"{where}: {letter_name(byte)} is a gap, not a base; take gaps out, or use --gaps drop")
-        if chr(byte) in "EFILPQZefilpqz":
-            raise SourceError(
-                f"{where}: {letter_name(byte)} is an amino acid, not a nucleotide; this looks like protein"
-            )
-        raise SourceError(f"{where}: {letter_name(byte)} is not a nucleotide letter")
+        name = letter_name(piece[place])
+        if TABLE[piece[place]] == GAP:
+            return SourceError(f"{where}: {name} is a gap, not a base; take gaps out, or use --gaps drop")
+        if chr(piece[place]) in "EFILPQZefilpqz":
+            return SourceError(f"{where}: {name} is an amino acid, not a nucleotide; this looks like protein")
+        return SourceError(f"{where}: {name} is not a nucleotide letter")
 
     def _close(self) -> None:
         lines = self._lines

@@ -70,11 +70,19 @@ def _finish(contig: dict[str, Any] | None, store: TokenWriter, stored: Stored) -
 
 
 def _origin(name: str, length: int) -> dict[str, Any]:
-    """Which part of which chromosome a record is, where its name says so and its length agrees."""
+    """Which part of which chromosome a record is, where its name says so and its length agrees.
+
+    A piece of a piece is found again in the whole: chr21_100_200_10_20 is chr21 from 110.
+    """
     match = _PIECE.fullmatch(name)
     if not match:
         return {}
     closed = match["first"] is not None
     start = int(match["first"]) - 1 if closed else int(match["start"])
     end = int(match["last"]) if closed else int(match["end"])
-    return {"chromosome": match["chromosome"], "start": start} if start >= 0 and end - start == length else {}
+    if start < 0 or end - start != length:
+        return {}
+    outer = _PIECE.fullmatch(match["chromosome"])
+    if outer and outer["start"] is not None and end <= int(outer["end"]) - int(outer["start"]):
+        return {"chromosome": outer["chromosome"], "start": int(outer["start"]) + start}
+    return {"chromosome": match["chromosome"], "start": start}
