@@ -27,8 +27,8 @@ Train a nucleotide language model, or continue one.
 
 @app.command(help=EXAMPLES)
 def train(
-    out: Annotated[Path, typer.Option(help="Run folder to write.")],
     dataset: Annotated[Path | None, typer.Argument(help="Folder that `prepare` wrote; not needed to resume.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder to write; runs/POSITION-PRESET by default.")] = None,
     position: Annotated[str | None, typer.Option(help="goat, rope, alibi, nope, sinusoidal or goat+rope.")] = None,
     preset: o.Preset = None,
     steps: o.Steps = None,
@@ -36,7 +36,8 @@ def train(
     seed: Annotated[int | None, typer.Option(help="Of initial weights and data order.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest whole checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost, and do nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary or the plan as JSON.")] = False,
     goat_parts: o.GoatParts = None,
     goat_rank: o.GoatRank = None,
     goat_periods: o.GoatPeriods = None,
@@ -82,16 +83,21 @@ def train(
     from dnagoat.training.loop import train as run
     from dnagoat.training.parallel import Execution
     from dnagoat.training.stop import stop_asked
+    from dnagoat_cli.plan_view import show_plan
     from dnagoat_cli.training_start import conclude, configuration, say
     from dnagoat_cli.training_view import watch
 
-    config, data = configuration(dataset, out, preset, o.fields(given), resume=resume, match=match_parameters)
+    folder = out or Path("runs") / f"{position or 'goat'}-{preset or 'small'}"
+    config, data = configuration(dataset, folder, preset, o.fields(given), resume=resume, match=match_parameters)
     how = Execution(parallel=parallel, compile=compile_model, checkpoint_activations=checkpoint_activations)
+    if plan:
+        show_plan(config, device, how, as_json)
+        return
     main = place()[0] == 0
     with stop_asked() as stop:
         steps_made = run(
-            config, out, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say(main)
+            config, folder, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say(main)
         )
-        watch(steps_made, out.name, quiet=not main)
+        watch(steps_made, folder.name, quiet=not main)
     if main:
-        conclude(out, as_json)
+        conclude(folder, as_json)

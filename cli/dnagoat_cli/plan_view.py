@@ -1,0 +1,68 @@
+"""What `dnagoat train --plan` shows: the cost of a run before it is begun."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from dnagoat.config import RunConfig
+    from dnagoat.training.parallel import Execution
+    from dnagoat.training.plan import Plan
+
+MIB, GIB = 2**20, 2**30
+
+
+def show_plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> None:
+    """Plans, measures the speed over one window on this device, and prints."""
+    from dnagoat.training.distributed import pick_device, place
+    from dnagoat.training.plan import plan, speed
+
+    here = pick_device(device)
+    planned = plan(config, here, how, processes=place()[1])
+    windows = max(1, min(planned.windows, planned.largest, 32 if here.type == "cuda" else 1))
+    if planned.largest:
+        rate = speed(config, here, windows)
+        bases = config.train.steps * config.train.batch_size * config.model.context
+        planned = replace(planned, tokens_per_second=rate, hours=bases / rate / place()[1] / 3600)
+    if as_json:
+        more = {"activations": planned.activations, "expected": planned.expected, "largest": planned.largest}
+        print(json.dumps(asdict(planned) | more | {"device": str(here)}, indent=2))
+    else:
+        Console().print(_table(config, planned, str(here), windows))
+
+
+def _table(config: RunConfig, planned: Plan, device: str, windows: int) -> Table:
+    train, position = config.train, config.model.position.name
+    table = Table(
+        title=f"{config.preset} with {position}, {train.steps:,} steps of {train.batch_size} windows", box=None
+    )
+    for column in ({}, {"justify": "right"}, {"style": "dim"}):
+        table.add_column(**column)
+    rows = [
+        ("parameters", f"{planned.parameters:,}", f"{planned.position_parameters:,} of them position"),
+        ("arithmetic", f"{planned.flops_per_token / 1e6:,.1f} MFLOP", "a base, forward and backward"),
+        ("weights", _size(planned.weights), "float32"),
+        ("gradients", _size(planned.gradients), "float32"),
+        ("optimizer", _size(planned.optimizer), "AdamW's two moments"),
+        ("activations", _size(planned.activations), f"{planned.windows} windows at once, {train.precision}"),
+        ("expected memory", _size(planned.expected), f"of {_size(planned.device_bytes)} on {device}"),
+        ("largest batch", f"{planned.largest:,}", f"windows of {config.model.context:,} bases at once on {device}"),
+        ("speed", _or_dash(planned.tokens_per_second, ",.0f"), f"bases/s, measured here with {windows} at once"),
+        ("hours", _or_dash(planned.hours, ",.2f"), "for all steps, without validation"),
+    ]
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def _size(count: int) -> str:
+    return f"{count / GIB:,.2f} GiB" if count >= GIB else f"{count / MIB:,.1f} MiB"
+
+
+def _or_dash(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)
