@@ -1,0 +1,153 @@
+"""What the probe commands do with their options: make the library's, run under a bar, write and show the result."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from dnagoat_cli.report_view import progress
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.measures import Progress
+    from dnagoat.evaluation.probes.retrieval import TaskName
+    from dnagoat.reporting.table import Table as Numbers
+
+Given = Mapping[str, Any]
+TRAIN = ("steps", "batch_size", "lr", "warmup", "prior_lr_scale")
+
+
+def recalled(task: TaskName, given: Given) -> None:
+    from dnagoat.evaluation.probes.presets import recall_preset
+    from dnagoat.evaluation.probes.recall import recall
+
+    options = recall_preset(given["preset"], task)
+    options = options.but(
+        model=options.model.but(**_given(given, "layers", "width")),
+        train=options.train.but(**_given(given, *TRAIN)),
+        goat=options.goat.but(**_goat(given)),
+        **_given(given, "seeds", "length", "depths", "trials", "key", "marker"),
+        **_several(given, "times", int),
+        **({"arms": tuple(given["arm"])} if given["arm"] else {}),
+    )
+    _carried(task, given, lambda _, device, tell: recall(options, device, tell))
+
+
+def induced(given: Given) -> None:
+    from dnagoat.config import PositionConfig
+    from dnagoat.evaluation.probes.induction import induction
+    from dnagoat.evaluation.probes.presets import induction_preset
+
+    options = induction_preset(given["preset"])
+    renamed = {"placements": given["placement"], "layers": given["depth"], "recipes": given["recipe"]}
+    options = options.but(
+        position=PositionConfig(name=given["position"], **_given(given, "rope_base")),
+        model=options.model.but(**_given(given, "width")),
+        train=options.train.but(**_given(given, *TRAIN)),
+        **_given(given, "seeds", "trials", "vocabulary", "length", "stretch"),
+        **_several(given, "strengths", float),
+        **_several(renamed, "layers", int),
+        **_several(renamed, "placements", str),
+        **_several(renamed, "recipes", str),
+    )
+    _carried("induction", given, lambda _, device, tell: induction(options, device, tell))
+
+
+def extrapolated(given: Given) -> None:
+    from dnagoat.evaluation.probes.extrapolate import ExtrapolateOptions, extrapolate
+    from dnagoat.genome.dataset import open_dataset
+
+    dataset = open_dataset(given["dataset"])
+    training = {f"train.{name}": value for name, value in _given(given, *TRAIN).items()}
+    training |= {f"model.position.goat.{name}": value for name, value in _goat(given).items()}
+    options = ExtrapolateOptions(
+        preset=given["preset"],
+        training=training,
+        **_given(given, "seeds", "windows", "split"),
+        **_several(given, "lengths", str),
+        **({"arms": tuple(given["arm"])} if given["arm"] else {}),
+    )
+    _carried("extrapolate", given, lambda out, device, tell: extrapolate(dataset, options, out, device, tell))
+
+
+def sunk(given: Given) -> None:
+    from dnagoat.evaluation.measures import MeasureOptions
+    from dnagoat.evaluation.probes.sinks import sinks
+    from dnagoat.reporting.arms import labels
+    from dnagoat.runs import open_run
+
+    runs = [open_run(path) for path in given["runs"]]
+    named = list(zip(labels([run.config for run in runs]), runs, strict=True))
+    asked = _given(given, "windows", "split", "seed")
+    _carried("sink", given, lambda _, device, tell: sinks(named, MeasureOptions(device=device, **asked), tell))
+
+
+def _given(given: Given, *names: str) -> dict[str, Any]:
+    return {name: given[name] for name in names if given.get(name) is not None}
+
+
+def _several(given: Given, name: str, kind: Callable[[str], Any]) -> dict[str, tuple[Any, ...]]:
+    """`--name 1,2,4` as a tuple of numbers or words; nothing where it was not given."""
+    from dnagoat.errors import OptionError
+
+    if given.get(name) is None:
+        return {}
+    try:
+        return {name: tuple(kind(part.strip()) for part in given[name].split(","))}
+    except ValueError:
+        raise OptionError(f"--{name} {given[name]}: give numbers with commas between them") from None
+
+
+def _goat(given: Given) -> dict[str, Any]:
+    chosen = {"init": given["goat_init"]} if given["goat_init"] else {}
+    if given["goat_periods"]:
+        periods = _several(given, "goat_periods", float)["goat_periods"]
+        chosen |= {"periods": periods, "rank": len(periods)}
+    return chosen
+
+
+def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict[str, Any]]) -> None:
+    """Runs a probe under a bar, writes its folder and shows what it found."""
+    import dnagoat
+    from dnagoat.reporting import probes
+    from dnagoat.training.distributed import pick_device
+
+    out = given["out"] or Path("probes") / name
+    probes.free(out, force=given["force"])
+    with progress() as task:
+        found = work(out, str(pick_device(given["device"])), task(name))
+    result = {
+        "format": 1,
+        **found,
+        "tool_version": dnagoat.__version__,
+        "command": shlex.join(["dnagoat", *sys.argv[1:]]),
+    }
+    probes.write(result, out)
+    if given["as_json"]:
+        sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+        return
+    console = Console(highlight=False)
+    for table in probes.tables(result):
+        console.print(_down(table))
+    console.print(f"[bold]{probes.sentence(result)}[/bold]")
+    console.print(f"result: {out / probes.FILE}", markup=False, soft_wrap=True)
+
+
+def _down(numbers: Numbers) -> Table:
+    """Rows stay rows: probes have more of them than columns."""
+    table = Table(title=numbers.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table.add_column(numbers.first)
+    for column in numbers.columns:
+        table.add_column(f"{column.head}, {column.unit}" if column.unit else column.head, justify="right")
+    for row in numbers.rows:
+        table.add_row(row.head, *("\n".join(cell.lines()) for cell in row.cells))
+    if numbers.notes:
+        table.caption, table.caption_justify = "\n".join(numbers.notes), "left"
+    return table

@@ -1,0 +1,92 @@
+"""Does an arm gain from context longer than any that it was trained on? Arms are trained on DNA, then scored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from dnagoat.config import Frozen, GoatConfig, RunConfig
+from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, ensure, silent
+from dnagoat.evaluation.probes.arms import position_of
+from dnagoat.genome.dataset import Dataset
+from dnagoat.runs import open_run
+from dnagoat.training.loop import train
+from dnagoat.training.presets import configure
+
+
+class ExtrapolateOptions(Frozen):
+    """Which arms are trained from which seeds, and at which lengths (`4x` or bases) the same bases are scored."""
+
+    arms: tuple[str, ...] = ("rope", "goat")
+    seeds: int = Field(1, ge=1)
+    preset: str = "tiny"
+    training: dict[str, Any] = Field(default_factory=dict, description="fields of the run's configuration by path")
+    lengths: tuple[str, ...] = ("1x", "2x", "4x", "8x", "16x")
+    windows: int | None = Field(None, ge=1, description="stretches scored at each length")
+    split: str = "test"
+
+
+def extrapolate(
+    dataset: Dataset, options: ExtrapolateOptions, out: Path, device: str = "auto", progress: Progress = silent
+) -> Result:
+    """Arms as ordinary runs in `out`/ARM-sSEED (where an interrupted probe goes on), then their NLL by length."""
+    arms = [
+        {
+            "arm": arm,
+            "seeds": [_scored(dataset, options, arm, seed, out, device, progress) for seed in range(options.seeds)],
+        }
+        for arm in options.arms
+    ]
+    return {
+        "probe": "extrapolate",
+        "unit": "nats per base",
+        "split": options.split,
+        "dataset_hash": dataset.content_hash,
+        "training_length": dataset.window,
+        "settings": options.model_dump(mode="json"),
+        "arms": arms,
+    }
+
+
+def _scored(
+    dataset: Dataset,
+    options: ExtrapolateOptions,
+    arm: str,
+    seed: int,
+    out: Path,
+    device: str,
+    progress: Progress,
+) -> dict[str, Any]:
+    folder = out / f"{arm.replace(':', '-').replace(',', '-')}-s{seed}"
+    for step in train(run_config(dataset, options, arm, seed), folder, resume=True, device=device, dataset=dataset):
+        progress(f"{arm}, seed {seed}", step.step, step.steps)
+    run = open_run(folder)
+    asked = MeasureOptions.model_validate(
+        {"split": options.split, "lengths": options.lengths, "windows": options.windows, "device": _plain(device)}
+    )
+    found = ensure(run, "lengths", asked, progress=progress)
+    best = run.checkpoint()
+    return {"seed": seed, "run": str(folder), "checkpoint": best.name, "lengths": found["lengths"]}
+
+
+def run_config(dataset: Dataset, options: ExtrapolateOptions, arm: str, seed: int) -> RunConfig:
+    """The ordinary configuration of one arm: the preset, the asked changes, the arm's positions, the seed."""
+    config = configure(
+        options.preset,
+        str(dataset.path),
+        dataset.content_hash,
+        dataset.window,
+        {**options.training, "train.seed": seed},
+    )
+    goat: GoatConfig = config.model.position.goat
+    return config.but(model=config.model.but(position=position_of(arm, goat)))
+
+
+def _plain(device: str) -> str:
+    if device != "auto":
+        return device
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,0 +1,215 @@
+"""What a probe's result says: one sentence, its tables and its figure, written beside the result itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from dnagoat.errors import RunError
+from dnagoat.files import read_json, write_json, write_text
+from dnagoat.reporting.figures.probes import figure_of
+from dnagoat.reporting.numbers import decimals, interval, listed, percent, whole
+from dnagoat.reporting.table import Cell, Column, Row, Table
+
+Result = dict[str, Any]
+FILE = "probe.json"
+
+
+def read_probes(paths: Sequence[Path]) -> list[Result]:
+    """The results in these folders (or files); a `RunError` names the one that holds none."""
+    return [_read(path / FILE if path.is_dir() else path) for path in paths]
+
+
+def _read(file: Path) -> Result:
+    try:
+        result = read_json(file)
+        known = result["format"] == 1 and result["probe"] in TOLD
+    except (OSError, ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise RunError(f"{file} is not the result of a probe; give the folder that `dnagoat probe` wrote")
+    return dict(result)
+
+
+def write(result: Result, out: Path) -> None:
+    """OUT/probe.json, its figure as SVG, PDF and PNG, and its tables as CSV."""
+    write_json(out / FILE, result)
+    figure_of(result).save(out / "figures")
+    for table in tables(result):
+        write_text(out / "tables" / f"{table.name}.csv", table.csv())
+
+
+def free(out: Path, *, force: bool) -> None:
+    """Refuses a folder that already holds a result, before work is done."""
+    if (out / FILE).exists() and not force:
+        raise RunError(f"{out} already holds a probe's result; give another --out, or --force to replace it")
+
+
+def sentence(result: Result) -> str:
+    """The finding, in one sentence with its numbers."""
+    return TOLD[result["probe"]][0](result)
+
+
+def tables(result: Result) -> list[Table]:
+    return TOLD[result["probe"]][1](result)
+
+
+def _share(row: Result) -> Cell:
+    low, high = row["interval"] or (None, None)
+    text = percent(row["value"])
+    return Cell(text, row["value"], low, high, under="" if low is None else f"{percent(low)} to {percent(high)}")
+
+
+def _recall_said(result: Result) -> str:
+    ends = [arm["lengths"][-1] for arm in result["arms"]]
+    told = [
+        f"{arm['arm']} recalls {percent(end['value'], 0)} of the keys ({percent(arm['lengths'][0]['value'], 0)} at 1x)"
+        for arm, end in zip(result["arms"], ends, strict=True)
+    ]
+    return f"At {ends[0]['times']}x the training length of {whole(result['length'])} bases, {listed(told)}."
+
+
+def _recall_tables(result: Result) -> list[Table]:
+    columns = [
+        Column(f"x{row['times']}", f"{whole(row['length'])} ({row['times']}x)") for row in result["arms"][0]["lengths"]
+    ]
+    rows = [Row(arm["arm"], [_share(row) for row in arm["lengths"]], arm=arm["arm"]) for arm in result["arms"]]
+    note = f"{result['unit']}, over all depths; 95 % Wilson intervals; a guess: {percent(result['chance'], 2)}"
+    return [Table(f"probe-{result['probe']}", f"Recall by length: {result['probe']}", "arm", columns, rows, [note])]
+
+
+def _induction_said(result: Result) -> str:
+    first = min(result["rows"], key=lambda row: row["strength"])
+    best = max(result["rows"], key=lambda row: row["value"])
+    return (
+        f"Without momentum, {_layers(first['layers'])} predicts {percent(first['value'])} of the repeated symbols; "
+        f"the best, {_called(best)} the rotation, {percent(best['value'])}."
+    )
+
+
+def _induction_tables(result: Result) -> list[Table]:
+    columns = [
+        Column("accuracy", "predicted", "share"),
+        *(Column(name, f"{name} signal", "sd") for name in ("q.k", "p.k", "q.p", "p.p")),
+    ]
+    rows = [Row(_called(row), [_share(row), *_signals(row)]) for row in result["rows"]]
+    note = "Signal: how far the answer's key stands above the others by that term alone, in their standard deviations."
+    made = [Table("probe-induction", "Induction by strength of momentum", "model", columns, rows, [note])]
+    return made + [_law(law) for law in result["laws"]]
+
+
+def _called(row: Result) -> str:
+    recipe = "" if row["recipe"] == "none" else ", recipe momentum"
+    return f"{_layers(row['layers'])}, g {row['strength']:g} {row['placement']}{recipe}"
+
+
+def _layers(count: int) -> str:
+    return "1 layer" if count == 1 else f"{count} layers"
+
+
+def _signals(row: Result) -> list[Cell]:
+    if row["terms"] is None:
+        return [Cell("n/a")] * 4
+    return [
+        Cell(decimals(term["signal"], 2), term["signal"], under=f"rms {decimals(term['magnitude'], 2)}")
+        for term in row["terms"]
+    ]
+
+
+def _law(law: Result) -> Table:
+    rows = [
+        Row(_layers(layers), [Cell(f"{best:g}", best)]) for layers, best in zip(law["layers"], law["best"], strict=True)
+    ]
+    note = f"g* = {law['factor']:.2f} N^-{law['exponent']:.2f}; the literature has N^-0.74"
+    return Table(
+        f"probe-induction-law-{law['recipe']}", "Best strength by depth", "depth", [Column("g", "g*")], rows, [note]
+    )
+
+
+def _extrapolate_said(result: Result) -> str:
+    told = []
+    for arm in result["arms"]:
+        first, last = ([seed["lengths"][place]["value"] for seed in arm["seeds"]] for place in (0, -1))
+        told.append(f"{arm['arm']} goes from {decimals(_mean(first))} to {decimals(_mean(last))}")
+    factor = result["arms"][0]["seeds"][0]["lengths"][-1]["factor"]
+    return f"From 1x to {factor:g}x the training length, {listed(told)} nats per base."
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _extrapolate_tables(result: Result) -> list[Table]:
+    lengths = result["arms"][0]["seeds"][0]["lengths"]
+    columns = [Column(f"b{row['length']}", f"{whole(row['length'])} ({row['factor']:g}x)", "nats") for row in lengths]
+    rows = [
+        Row(f"{arm['arm']}, seed {seed['seed']}", [_nats(row) for row in seed["lengths"]], arm=arm["arm"])
+        for arm in result["arms"]
+        for seed in arm["seeds"]
+    ]
+    note = f"The same {whole(lengths[0]['count'])} bases of the {result['split']} split in every column."
+    return [Table("probe-extrapolate", "NLL by length of context", "run", columns, rows, [note])]
+
+
+def _nats(row: Result) -> Cell:
+    low, high = row["interval"] or (None, None)
+    return Cell(decimals(row["value"]), row["value"], low, high, under=interval(row["interval"]))
+
+
+SINK_COLUMNS = {
+    "weight": ("weight of the first key", ""),
+    "strongest": ("queries it is strongest for", ""),
+    "margin": ("its lead", "nats"),
+    "content": ("of it content", "nats"),
+    "prior": ("of it prior", "nats"),
+    "key_length": ("its key's length over the others'", ""),
+}
+
+
+def _sink_said(result: Result) -> str:
+    told = []
+    for run in result["runs"]:
+        real = [row for row in run["rows"] if row["windows"] == "real"]
+        weight, length = (_mean([row[name] for row in real]) for name in ("weight", "key_length"))
+        told.append(
+            f"{run['arm']} gives the first key {percent(weight)} of its attention with a key {length:.2f}x as long"
+        )
+    return f"On real windows {listed(told)} as the others."
+
+
+def _sink_tables(result: Result) -> list[Table]:
+    columns = [Column(name, head, unit) for name, (head, unit) in SINK_COLUMNS.items()]
+    made = []
+    for kind in ("real", "random"):
+        rows = [
+            Row(
+                f"{run['arm']}, layer {row['layer'] + 1}, head {row['head'] + 1}",
+                [Cell(decimals(row[name], 3), row[name]) for name in SINK_COLUMNS],
+                arm=run["arm"],
+            )
+            for run in result["runs"]
+            for row in run["rows"]
+            if row["windows"] == kind
+        ]
+        notes = [_replaced(run, kind) for run in result["runs"]]
+        made.append(Table(f"probe-sink-{kind}", f"The first key on {kind} windows", "head", columns, rows, notes))
+    return made
+
+
+def _replaced(run: Result, kind: str) -> str:
+    row = next(row for row in run["replaced"] if row["windows"] == kind)
+    bounds = interval(row["interval"], 5, sign=True)
+    return (
+        f"{run['arm']}: a random base in place of the start symbol costs {decimals(row['cost'], 5, sign=True)} nats "
+        f"per base{f' ({bounds})' if bounds else ''} over {whole(row['count'])} bases."
+    )
+
+
+TOLD: dict[str, tuple[Callable[[Result], str], Callable[[Result], list[Table]]]] = {
+    "passkey": (_recall_said, _recall_tables),
+    "needle": (_recall_said, _recall_tables),
+    "induction": (_induction_said, _induction_tables),
+    "extrapolate": (_extrapolate_said, _extrapolate_tables),
+    "sink": (_sink_said, _sink_tables),
+}
