@@ -42,6 +42,7 @@ from dnagoat_cli import (  # noqa: E402
     evaluate,  # noqa: F401
     generate,  # noqa: F401
     prepare,  # noqa: F401
+    probe,  # noqa: F401
     report,  # noqa: F401
     train,  # noqa: F401
 )
