@@ -127,6 +127,13 @@ MEASURES = {
             unit="nats",
             compute="dnagoat.evaluation.prior:measure",
         ),
+        Measure(
+            "inspect",
+            "What does attention do with its prior: reach, content against prior, and what each part is worth?",
+            unit="nats",
+            compute="dnagoat.evaluation.microscope:measure",
+            settings=("split", "seed", "windows", "block", "resamples"),
+        ),
     )
 }
 
