@@ -9,16 +9,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Console
-from rich.table import Table
 
+from dnagoat_cli.numbers_view import show_down
 from dnagoat_cli.report_view import progress
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measures import Progress
     from dnagoat.evaluation.probes.retrieval import TaskName
-    from dnagoat.reporting.table import Table as Numbers
 
 Given = Mapping[str, Any]
 TRAIN = ("steps", "batch_size", "lr", "warmup", "prior_lr_scale")
@@ -135,19 +133,6 @@ def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict
         return
     console = Console(highlight=False)
     for table in probes.tables(result):
-        console.print(_down(table))
+        show_down(table, console)
     console.print(f"[bold]{probes.sentence(result)}[/bold]")
     console.print(f"result: {out / probes.FILE}", markup=False, soft_wrap=True)
-
-
-def _down(numbers: Numbers) -> Table:
-    """Rows stay rows: probes have more of them than columns."""
-    table = Table(title=numbers.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-    table.add_column(numbers.first)
-    for column in numbers.columns:
-        table.add_column(f"{column.head}, {column.unit}" if column.unit else column.head, justify="right")
-    for row in numbers.rows:
-        table.add_row(row.head, *("\n".join(cell.lines()) for cell in row.cells))
-    if numbers.notes:
-        table.caption, table.caption_justify = "\n".join(numbers.notes), "left"
-    return table
