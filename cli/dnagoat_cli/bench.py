@@ -1,0 +1,69 @@
+"""`dnagoat bench`: what arms cost in memory and time, each measurement in a process of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dnagoat_cli.main import app
+
+EXAMPLES = """
+Measure memory and speed of training, evaluation and generation.
+
+Every measurement is a fresh process; arms take turns, round after round; warm-up is outside the clock, peaks are reset
+before and read after; the kernel that ran is read from a profile; running out of memory is a row.
+
+[bold]Examples[/bold]
+
+  dnagoat bench                                            [dim]RoPE and GOAT, one training step, preset small[/dim]
+
+  dnagoat bench --preset tiny --arm rope --arm goat --arm alibi --length 1024 --length 4096
+
+  dnagoat bench --what generate --length 512 --batch-size 64
+
+  dnagoat bench --paper --out bench.json                   [dim]the GOAT authors' configuration and figures[/dim]
+"""
+
+WHERE = "How it is measured"
+
+
+@app.command(help=EXAMPLES)
+def bench(
+    arm: Annotated[
+        list[str] | None, typer.Option(help="Position scheme, or goat-attention (the authors' module); repeatable.")
+    ] = None,
+    what: Annotated[list[str] | None, typer.Option(help="train, evaluate, generate; repeatable.")] = None,
+    preset: Annotated[str, typer.Option(help="tiny, small, paper or 125m.")] = "small",
+    length: Annotated[list[int] | None, typer.Option(help="Bases of a sequence; repeatable.")] = None,
+    batch_size: Annotated[list[int] | None, typer.Option(help="Sequences at once; repeatable.")] = None,
+    precision: Annotated[list[str] | None, typer.Option(help="fp32, tf32, bf16, fp16; repeatable.")] = None,
+    kernel: Annotated[list[str] | None, typer.Option(help="auto, sdpa, flash, dense; repeatable.")] = None,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="The authors' configuration: RoPE, GOAT, their module.")
+    ] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=WHERE)] = "auto",
+    rounds: Annotated[int, typer.Option(min=1, help="Processes of each arm.", rich_help_panel=WHERE)] = 3,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed calls in each.", rich_help_panel=WHERE)] = 5,
+    warmup: Annotated[int, typer.Option(min=0, help="Calls before the clock starts.", rich_help_panel=WHERE)] = 2,
+    out: Annotated[Path | None, typer.Option(help="File for the rows, as JSON; a report can show it.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
+) -> None:
+    from dnagoat_cli import bench_view as view
+
+    view.refuse_taken(out, force)
+    jobs = view.jobs_from(
+        preset="paper" if paper else preset,
+        arms=view.arms_from(arm, paper),
+        whats=what or ["train"],
+        lengths=length,
+        batches=batch_size,
+        precisions=precision,
+        kernels=kernel or ["auto"],
+        device=device,
+        warmup=warmup,
+        repeats=repeats,
+    )
+    view.show(view.measured(jobs, rounds), out, paper=paper, as_json=as_json)

@@ -1,0 +1,56 @@
+"""How the GOAT authors' module takes the place of our attention: the same transformer around it, to compare cost.
+
+The module is the package goat-attention 0.1.1 (MIT), which is not a dependency; nothing of it is copied here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+
+from dnagoat.attention.positions import At, PositionScheme
+from dnagoat.config import ModelConfig
+from dnagoat.errors import MissingError, OptionError
+
+if TYPE_CHECKING:
+    from dnagoat.attention.cache import Cache
+    from dnagoat.model import DnaLM
+
+
+class PeerAttention(nn.Module):
+    """Causal self-attention by the authors' module, with the same rank, sink frequencies and training length."""
+
+    def __init__(self, config: ModelConfig, layer: int) -> None:
+        super().__init__()
+        try:
+            theirs = import_module("goat").GoatAttention
+        except ImportError:
+            raise MissingError(
+                "the arm goat-attention needs that package; `pip install goat-attention==0.1.1`"
+            ) from None
+        self.scheme = PositionScheme(config, layer)
+        self.theirs = theirs(
+            config.width,
+            config.heads,
+            bias=False,
+            batch_first=True,
+            pos_rank=config.position.goat.rank,
+            abs_rank=config.position.goat.sink_frequencies,
+            training_seq_len=config.context,
+        )
+
+    def forward(self, x: Tensor, at: At, cache: Cache | None = None) -> Tensor:
+        """(B, T, width) -> (B, T, width)."""
+        if cache is not None:
+            raise OptionError("goat-attention is measured in training and evaluation; leave it out of --what generate")
+        y, _ = self.theirs(x, x, x, is_causal=True, need_weights=False)
+        return y  # type: ignore[no-any-return]
+
+
+def put_peer(model: DnaLM) -> None:
+    """Replaces every layer's attention, on the device where the model is."""
+    device = model.embedding.weight.device
+    for layer, block in enumerate(model.blocks):
+        block.attention = PeerAttention(model.config, layer).to(device)
