@@ -39,8 +39,12 @@ def root() -> None:
 
 # One line a command; each module adds itself to `app`.
 from dnagoat_cli import (  # noqa: E402
+    bench,  # noqa: F401
+    compare,  # noqa: F401
+    demo,  # noqa: F401
     evaluate,  # noqa: F401
     generate,  # noqa: F401
+    inspect,  # noqa: F401
     prepare,  # noqa: F401
     probe,  # noqa: F401
     report,  # noqa: F401

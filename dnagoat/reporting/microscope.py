@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dnagoat.reporting.figures.figure import Figure, canvas
@@ -11,12 +12,14 @@ from dnagoat.reporting.table import Cell, Column, Row, Table
 
 Result = dict[str, Any]
 
-HEAD_COLUMNS = (
+PRIOR_COLUMNS = (
     Column("reach_half", "half of the prior within", "bases"),
     Column("reach_95", "95 % within", "bases"),
     Column("divergence", "KL from uniform", "nats"),
     Column("slope", "recency slope", "nats/base"),
     Column("sink_lead", "sink, first over median", "nats"),
+)
+CONTENT_COLUMNS = (
     Column("omega", "content range omega", "nats"),
     Column("tightness", "of the bound used", "share"),
     Column("moved", "KL attention from prior", "nats"),
@@ -27,29 +30,35 @@ HEAD_COLUMNS = (
 
 def tables(result: Result) -> list[Table]:
     """Heads, ablations, and the waves of a spectral part."""
-    made = [heads(result), ablations(result)]
+    made = [priors(result), contents(result), ablations(result)]
     return made + ([waves(result)] if result["checkpoints"][-1]["waves"] else [])
 
 
-def heads(result: Result) -> Table:
-    """One row a head, at the last checkpoint kept; content columns are of the checkpoint that was asked for."""
-    content = {(row["layer"], row["head"]): row for row in result["rows"]}
-    rows = []
-    for layer in result["checkpoints"][-1]["layers"]:
-        for head in layer["heads"]:
-            values = head | content[layer["layer"], head["head"]]
-            cells = [_cell(column, values[column.key]) for column in HEAD_COLUMNS]
-            rows.append(Row(f"layer {layer['layer'] + 1}, head {head['head'] + 1}", cells))
-    momentum = [layer["momentum"] for layer in result["checkpoints"][-1]["layers"]]
+def priors(result: Result) -> Table:
+    """One row a head: its prior at the last checkpoint kept, for the last query of the training length."""
+    layers = result["checkpoints"][-1]["layers"]
+    rows = [_head(layer["layer"], head, PRIOR_COLUMNS) for layer in layers for head in layer["heads"]]
     notes = [
-        f"Prior: the last query of {whole(result['context'])} bases. Content: {whole(result['windows'])} real windows "
-        f"of {whole(result['window'])} bases; omega and tightness are medians, the others means."
+        f"Prior of the last of {whole(result['context'])} queries, at step {whole(result['checkpoints'][-1]['step'])}."
     ]
-    if any(strength is not None for strength in momentum):
-        notes.append(f"Momentum by layer: {', '.join('none' if g is None else f'{g:.3g}' for g in momentum)}.")
-    return Table(
-        "inspect-heads", "Every head: its prior, and content against it", "head", list(HEAD_COLUMNS), rows, notes
+    if any(layer["momentum"] is not None for layer in layers):
+        strengths = ["none" if layer["momentum"] is None else f"{layer['momentum']:.3g}" for layer in layers]
+        notes.append(f"Momentum by layer: {', '.join(strengths)}.")
+    return Table("inspect-priors", "Where each head looks before it reads", "head", list(PRIOR_COLUMNS), rows, notes)
+
+
+def contents(result: Result) -> Table:
+    """One row a head: content against prior on real windows."""
+    rows = [_head(row["layer"], row, CONTENT_COLUMNS) for row in result["rows"]]
+    note = (
+        f"{whole(result['windows'])} real windows of {whole(result['window'])} bases; omega and tightness are medians over "
+        "queries, the others means. Attention is between prior x exp(-omega) and prior x exp(omega)."
     )
+    return Table("inspect-content", "How far content moves attention", "head", list(CONTENT_COLUMNS), rows, [note])
+
+
+def _head(layer: int, head: Result, columns: Sequence[Column]) -> Row:
+    return Row(f"layer {layer + 1}, head {head['head'] + 1}", [_cell(column, head[column.key]) for column in columns])
 
 
 def _cell(column: Column, value: float | None) -> Cell:
@@ -92,7 +101,10 @@ def waves(result: Result) -> Table:
         Row(f"{wave['period']:.4g} bases", [Cell(decimals(wave[c.key], 3), wave[c.key]) for c in columns])
         for wave in result["checkpoints"][-1]["waves"]
     ]
-    note = "p: how often the waves of shuffled heads reach this mean rank, paid for looking at all waves."
+    note = (
+        "p: how often the waves of shuffled heads reach this mean rank, paid for looking at all waves. A wave may move for "
+        "reasons that have nothing to do with its period in DNA: long ones can stand in for a slope."
+    )
     return Table("inspect-waves", "Which waves moved in head after head", "period", columns, rows, [note])
 
 

@@ -183,18 +183,20 @@ def _sink_tables(result: Result) -> list[Table]:
     made = []
     for kind in ("real", "random"):
         rows = [
-            Row(
-                f"{run['arm']}, layer {row['layer'] + 1}, head {row['head'] + 1}",
-                [Cell(decimals(row[name], 3), row[name]) for name in SINK_COLUMNS],
-                arm=run["arm"],
-            )
+            Row(f"{run['arm']}, layer {layer + 1}", _layer_means(run, kind, layer), arm=run["arm"])
             for run in result["runs"]
-            for row in run["rows"]
-            if row["windows"] == kind
+            for layer in sorted({row["layer"] for row in run["rows"]})
         ]
         notes = [_replaced(run, kind) for run in result["runs"]]
-        made.append(Table(f"probe-sink-{kind}", f"The first key on {kind} windows", "head", columns, rows, notes))
+        made.append(Table(f"probe-sink-{kind}", f"The first key on {kind} windows", "layer", columns, rows, notes))
     return made
+
+
+def _layer_means(run: Result, kind: str, layer: int) -> list[Cell]:
+    """Means over the heads of a layer."""
+    heads = [row for row in run["rows"] if row["windows"] == kind and row["layer"] == layer]
+    means = [_mean([head[name] for head in heads]) for name in SINK_COLUMNS]
+    return [Cell(decimals(mean, 3), mean) for mean in means]
 
 
 def _replaced(run: Result, kind: str) -> str:

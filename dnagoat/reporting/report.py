@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from typing import Any
 
 import dnagoat
 from dnagoat.errors import RunError
-from dnagoat.files import write_json, write_text
+from dnagoat.files import read_json, write_json, write_text
 from dnagoat.reporting import tables
 from dnagoat.reporting.comparability import compared
 from dnagoat.reporting.figures import composition, likelihood, prior, training
@@ -88,6 +89,14 @@ class Report:
             "figures": {figure.name: {"title": figure.title, "alt": figure.alt} for figure in self.figures},
             "commands": self.methods.commands,
         }
+
+    def same_as(self, out: Path) -> bool:
+        """Whether the report in this folder has the same numbers."""
+        try:
+            stored = read_json(out / "results.json")
+        except (OSError, ValueError):
+            return False
+        return isinstance(stored, dict) and stored.get("tables") == json.loads(json.dumps(self.as_dict()["tables"]))
 
     def _all_tables(self) -> list[Table]:
         return [*self.tables, *self.details, self.methods.settings]

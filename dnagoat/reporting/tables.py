@@ -25,8 +25,12 @@ def outcome(results: Results, warnings: Warnings) -> Table:
     paired = differences(results)
     columns = [
         Column("test_nll", "Test NLL", "nats per base"),
-        *([Column("difference", f"Minus {called(results, results.runs[0])}", "nats per base")] if paired else []),
-        Column("gain", "Gain over best count", "nats per base"),
+        *(
+            [Column("difference", f"Difference to {called(results, results.runs[0])}", "nats per base")]
+            if paired
+            else []
+        ),
+        Column("gain", "Gain over best baseline", "nats per base"),
         Column("test_bits", "Test NLL", "bits per base"),
         Column("val_nll", "Validation NLL", "nats per base"),
         Column("gc_r", "GC % trajectory", "Pearson r"),
@@ -96,14 +100,23 @@ def baselines(results: Results, split: str = "test") -> Table | None:
         first = each[0] or {}
         cells = [_nll(first, "value", "interval", "")]
         cells += [_signed(rung.get("gain"), rung.get("gain_interval")) if rung else Cell(UNKNOWN) for rung in each]
-        rows.append(Row(name, cells, muted=True))
+        rows.append(Row(rung_name({"name": name}), cells, muted=True))
     notes = [
-        "A positive gain means that the model needs fewer nats per base than the table. "
+        "A positive gain means that the model needs fewer nats per base than the baseline. "
         "Gains are paired: both are scored on the same bases, and the interval resamples the same blocks."
     ]
     return Table(
-        f"baselines-{split}", "The yardstick: Markov tables on the same bases", "Baseline", columns, rows, notes
+        f"baselines-{split}", "The yardstick: what counting gives on the same bases", "Baseline", columns, rows, notes
     )
+
+
+SPOKEN = {"order-mix": "mix of all orders", "repeats": "repeat copier"}
+
+
+def rung_name(rung: Result) -> str:
+    """`order-12-backoff` as a reader is told it."""
+    name = str(rung["name"])
+    return SPOKEN.get(name, name.replace("-backoff", ", backing off").replace("-hashed", ", hashed"))
 
 
 def best_baseline(nll: Result | None) -> Result | None:
@@ -137,7 +150,7 @@ def _best_count(results: Results) -> str:
     if rung is None:
         return ""
     value = decimals(rung["value"])
-    return f"Best count: {rung['name']}, {value} nats per base on the same bases; a gain above 0 beats it."
+    return f"Best baseline: {rung_name(rung)}, {value} nats per base on the same bases; a gain above 0 beats it."
 
 
 def _signed(value: float | None, bounds: Any) -> Cell:

@@ -9,7 +9,7 @@ from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.paired import difference
 from dnagoat.reporting.paired import scored as scored_pieces
 from dnagoat.reporting.results import Result, Results, RunResults
-from dnagoat.reporting.tables import best_baseline, called
+from dnagoat.reporting.tables import best_baseline, called, rung_name
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _against(nll: Result, rung: Result) -> str:
     gain = rung.get("gain")
     gain = float(rung["value"]) - float(nll["value"]) if gain is None else gain
     word = "less" if gain > 0 else "more"
-    return f", {decimals(abs(gain))} {word} than the best Markov table ({rung['name']}) on the same bases"
+    return f", {decimals(abs(gain))} {word} than the best count-based baseline ({rung_name(rung)}) on the same bases"
 
 
 def _of_several(results: Results, scored: list[RunResults]) -> str:
@@ -102,9 +102,10 @@ def _ladder(results: Results, scored: list[RunResults]) -> list[str]:
     if rung is None:
         return []
     beaten = [run for run in scored if float((run.nll("test") or {})["value"]) < float(rung["value"])]
-    table = f"the best Markov table ({rung['name']}, {decimals(rung['value'])} nats per base on the same bases)"
+    table = f"the best count-based baseline ({rung_name(rung)}, {decimals(rung['value'])} nats per base on the same "
+    "bases)"
     if not beaten:
-        return [f"No model beats {table}: so far they have learned less than counting short words gives."]
+        return [f"No model beats {table}: so far they have learned less than counting words and copying repeats gives."]
     if len(beaten) == len(scored):
         return [f"Every model beats {table}."]
     return [f"Only {listed([called(results, run) for run in beaten])} beats {table}."]

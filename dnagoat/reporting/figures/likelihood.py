@@ -9,6 +9,7 @@ from dnagoat.reporting.figures.figure import Figure, canvas
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.results import Results
 from dnagoat.reporting.style import MUTED, TEXT, drawing, looks
+from dnagoat.reporting.tables import rung_name
 
 UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
 
@@ -24,7 +25,7 @@ def ladder(results: Results, split: str = "test") -> Figure | None:
         (_called(run, results), nll, styles[run.arm].colour, styles[run.arm].marker) for run, nll in measured
     ]
     baselines = measured[0][1].get("baselines", [])
-    bars += [(baseline["name"], baseline, MUTED.light, "") for baseline in baselines]
+    bars += [(rung_name(baseline), baseline, MUTED.light, "") for baseline in baselines]
     with drawing():
         figure, (axes,) = canvas(height=0.9 + 0.21 * len(bars))
         values = [bar[1]["value"] for bar in bars]
@@ -46,14 +47,15 @@ def ladder(results: Results, split: str = "test") -> Figure | None:
         axes.set_xlabel(f"NLL on the {split} split (nats per base); bars start at 1.386, a uniform guess")
     best = min(baselines, key=lambda each: float(each["value"]), default=None)
     told = [f"{_called(run, results)} {decimals(nll['value'])}" for run, nll in measured[:8]]
-    against = f" The best baseline, {best['name']}, has {decimals(best['value'])}." if best else ""
+    against = f" The best baseline, {rung_name(best)}, has {decimals(best['value'])}." if best else ""
     return Figure(
         f"nll-{split}",
-        "What each model learned, beside plain Markov tables",
+        "What each model learned, beside what counting gives",
         "Likelihood",
         reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The black line is the 95 % "
-        "interval from resampling blocks of the genome. Grey bars are order-k Markov tables counted on the training "
-        "split and scored on exactly the same bases.",
+        "interval from resampling blocks of the genome. Grey bars are counts: order-k Markov tables of the training "
+        "split, and a copier that predicts from the last occurrence of the preceding 20 bases, on exactly the same "
+        "bases.",
         limits="Overlapping intervals do not mean that two models are equal: they are scored on the same bases, so the "
         "paired difference decides. The interval covers which stretches of genome were drawn, not the training seed.",
         alt=f"Bar chart of NLL on the {split} split in nats per base: {listed(told)}.{against}",

@@ -1,0 +1,44 @@
+"""`dnagoat demo`: the whole job on real human DNA, in minutes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dnagoat_cli.main import app
+
+EXAMPLES = """
+Prepare human DNA, train RoPE and GOAT on it, generate, and compare them in a report.
+
+Needs no network and about four minutes on two cores. Stopped half-way, it continues where it was; once it is complete,
+it shows its result again. Writes data/demo, runs/demo and reports/demo.
+
+[bold]Examples[/bold]
+
+  dnagoat demo
+
+  dnagoat demo --folder /tmp/try
+
+  dnagoat demo --steps 2000 --folder longer                [dim]half an hour, and models that begin to differ[/dim]
+"""
+
+
+@app.command(help=EXAMPLES)
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where data/, runs/ and reports/ are written.")] = Path(),
+    steps: Annotated[int | None, typer.Option(min=1, help="Training steps of each model.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Begin again, replacing an earlier demo.")] = False,
+) -> None:
+    from time import monotonic
+
+    from dnagoat_cli import demo_stages as stages
+
+    began = monotonic()
+    plan = stages.plan(folder, steps)
+    dataset = stages.prepared(plan, force)
+    runs = [stages.trained(plan, dataset, position, force) for position in stages.ARMS]
+    stages.written(plan, runs)
+    stages.reported(plan, runs, force)
+    stages.farewell(plan, monotonic() - began)

@@ -1,0 +1,163 @@
+"""What the demo does, stage by stage; a stage that is done already is left as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+from rich.console import Console
+
+from dnagoat.errors import DatasetError, RunError
+
+if TYPE_CHECKING:
+    from dnagoat.config import RunConfig
+    from dnagoat.evaluation.measures import MeasureOptions
+    from dnagoat.genome.dataset import Dataset
+    from dnagoat.runs import Run
+
+ARMS = ("rope", "goat")
+
+# Sized by process time so that everything takes about four minutes on two quiet cores, and six at most on slow ones.
+STEPS = 300
+BATCH = 4  # windows of 1,024 bases
+SCORED = 256  # windows of each split that are scored
+PROMPTS, SAMPLES, LENGTH = 40, 4, 256
+
+REMARK = (
+    "What so short a training can show: that every part works, and how the models begin, not which method is better. "
+    "Each has read {bases} bases. On chromosome 21 a model of a million weights is near 1.31 nats per base "
+    "after a million bases, and an order-11 Markov table counted on 60 million bases is at 1.254."
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where everything goes and how long training lasts."""
+
+    data: Path
+    runs: Path
+    report: Path
+    steps: int
+
+
+def plan(folder: Path, steps: int | None) -> Plan:
+    return Plan(folder / "data" / "demo", folder / "runs" / "demo", folder / "reports" / "demo", steps or STEPS)
+
+
+def say(text: str) -> None:
+    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+
+
+def prepared(plan: Plan, force: bool) -> Dataset:
+    """The demo's dataset, prepared where it is not there yet."""
+    from dnagoat.genome.dataset import open_dataset
+    from dnagoat.genome.prepare import PrepareOptions, prepare
+    from dnagoat_cli.passport import bases_bar, show_dataset
+
+    options = PrepareOptions(force=force)
+    if plan.data.exists() and not force:
+        dataset = open_dataset(plan.data)
+        if dataset.manifest.source.assembly != "demo" or dataset.window != options.window:
+            raise DatasetError(
+                f"{plan.data} holds another dataset than `dnagoat prepare demo` writes; "
+                "move it away, or give another --folder"
+            )
+        say(f"[bold]1 of 4[/bold]  {plan.data} is prepared")
+        return dataset
+    say("[bold]1 of 4[/bold]  three loci of human chromosome 21 become a dataset")
+    with bases_bar() as bar:
+        dataset = prepare("demo", plan.data, options, bar)
+    show_dataset(dataset)
+    return dataset
+
+
+def configuration(plan: Plan, dataset: Dataset, position: str) -> RunConfig:
+    """The same data order and the same initial values of shared weights for every arm: they follow from the seed."""
+    from dnagoat.training.presets import configure
+
+    options = {
+        "model.position.name": position,
+        "train.steps": plan.steps,
+        "train.batch_size": BATCH,
+        "train.eval_every": max(1, plan.steps // 6),
+        "train.checkpoint_every": max(1, plan.steps // 6),
+        "train.eval_windows": 64,
+        "train.seed": 0,
+    }
+    return configure("tiny", str(plan.data), dataset.content_hash, dataset.window, options)
+
+
+def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
+    """A trained run, continued from where it stands; a Ctrl-C saves it and ends the demo."""
+    from dnagoat.runs import open_run
+    from dnagoat.training.loop import train
+    from dnagoat.training.stop import stop_asked
+    from dnagoat_cli.training_view import watch
+
+    out = plan.runs / position
+    config = configuration(plan, dataset, position)
+    say(f"[bold]2 of 4[/bold]  {position}: {plan.steps:,} steps of {BATCH} windows into {out}")
+    with stop_asked() as stop:
+        try:
+            watch(train(config, out, resume=not force, force=force, dataset=dataset, stop=stop, say=say), position)
+        except RunError as fault:
+            raise RunError(f"{fault}; --force begins the demo again, another --folder keeps this one") from None
+        if stop() is not None:
+            say("stopped; `dnagoat demo` continues here")
+            raise typer.Exit(130)
+    return open_run(out)
+
+
+def written(plan: Plan, runs: Sequence[Run]) -> None:
+    """A FASTA of test prompts continued by each model."""
+    from dnagoat.sampling import SamplingOptions
+    from dnagoat_cli import generate_view as view
+
+    say("[bold]3 of 4[/bold]  each model continues four real sequences of the test locus")
+    for run in runs:
+        out = run.path / "generated" / "demo.fa"
+        if out.exists():
+            continue
+        prompts = view.gathered(run, None, None, None, "test", None, count=4, length=512, seed=0)
+        model = view.loaded(run, "best", "auto")
+        options = SamplingOptions(seed=0)
+        finished = view.written(model, prompts, options, length=LENGTH, samples=1, batch_size=4, max_context=None)
+        view.end(finished, len(prompts))
+        view.save(finished, prompts, options, out=out, scores=None, table=None)
+        say(f"        {out}")
+
+
+def measures() -> MeasureOptions:
+    """Smaller than the defaults of `dnagoat evaluate`, and said so in the report's methods."""
+    from dnagoat.evaluation.measures import MeasureOptions
+    from dnagoat.evaluation.trajectory import TrajectoryOptions
+
+    return MeasureOptions(windows=SCORED, trajectory=TrajectoryOptions(prompts=PROMPTS, samples=SAMPLES, length=LENGTH))
+
+
+def reported(plan: Plan, runs: Sequence[Run], force: bool) -> None:
+    """Measures, report and the comparison in the terminal; an existing report of these very runs stays."""
+    from dnagoat.reporting.report import report
+    from dnagoat.reporting.results import Results, read_runs
+    from dnagoat_cli.report_view import measured, repeated, show
+
+    say("[bold]4 of 4[/bold]  scoring, and the report")
+    measured(runs, options=measures())
+    paths = [run.path for run in runs]
+    remark = REMARK.format(bases=f"{runs[0].metrics()[-1]['bases']:,}")
+    made = report(Results(read_runs(paths)), repeated(paths, plan.report), remarks=[remark])
+    if (plan.report / "report.html").exists() and not force:
+        if not made.same_as(plan.report):
+            raise RunError(f"{plan.report} holds the report of other runs; move it away, or give --force")
+        say("the demo is complete; --force begins again")
+        page = plan.report / "report.html"
+    else:
+        page = made.write(plan.report, force=force)
+    show(made, page)
+
+
+def farewell(plan: Plan, seconds: float) -> None:
+    say(f"\n{int(seconds) // 60} min {int(seconds) % 60} s in all. Open {plan.report / 'report.html'} in a browser.")
