@@ -103,7 +103,7 @@ class Decoder:
         slot = self.length if self.length < self.room else 1 + (self.length - 1) % (self.room - 1)
         seen = min(self.length + 1, self.room)
         at = At(torch.tensor([self.length], device=symbols.device))
-        x = self.layers[0].scheme.embed(self.model.embedding(symbols[:, None]), at)[:, 0]
+        x = self.layers[0].scheme.embed(self.model.embedding.weight[symbols, None], at)[:, 0]
         priors = self._log_prior(slot, seen)
         columns, rows = self.k[..., slot], self.v[..., slot, :]
         keys = self.k[..., :seen].flatten(1, 2).unbind()

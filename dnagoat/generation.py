@@ -134,52 +134,67 @@ def generate(
     options = options or SamplingOptions()
     planned = planned or plan(model, prompts, length, samples=samples, batch_size=batch_size, max_context=max_context)
     for batch in planned.batches:
-        yield from _written(model, batch, prompts, length, options, planned.room, progress or (lambda count: None))
+        writing = Writing(model, batch, prompts, length, options, planned.room)
+        unreported = 0
+        while not writing.done:
+            unreported += writing.advance()
+            if progress and (writing.position % PROGRESS_EVERY == 0 or writing.done):
+                progress(unreported)
+                unreported = 0
+        yield from writing.finished()
 
 
-def _written(
-    model: DnaLM,
-    batch: Batch,
-    prompts: Sequence[Codes],
-    length: int,
-    options: SamplingOptions,
-    room: int,
-    progress: Progress,
-) -> Iterator[Generated]:
-    repeats = len(batch.samples)
-    labels = [(prompt, sample) for prompt in batch.prompts for sample in batch.samples]
-    own = [prompts[prompt] for prompt, _ in labels]
-    lengths = np.array([len(prompt) for prompt in own])
-    symbols = _symbols(own)
-    sampler = Sampler(options, own, [sample for _, sample in labels])
-    decoder = Decoder(model, len(labels), min(room, int(lengths.max()) + length))
-    device = model.embedding.weight.device
-    codes, logs = np.empty((len(labels), length), np.uint8), np.empty((len(labels), length))
+class Writing:
+    """A batch on its way: prompts are read as far as the shortest goes, `advance` takes all one position further."""
 
-    position = min(int(lengths.min()) + 1, decoder.room)
-    logits = decoder.read(torch.from_numpy(symbols[::repeats, :position]).to(device), repeats)
-    last, unreported = int(lengths.max()) + length, 0
-    while True:
-        rows = np.flatnonzero((position > lengths) & (position <= lengths + length))
-        following = symbols[:, position].copy() if position < symbols.shape[1] else np.zeros(len(labels), np.int64)
+    def __init__(
+        self,
+        model: DnaLM,
+        batch: Batch,
+        prompts: Sequence[Codes],
+        length: int,
+        options: SamplingOptions,
+        room: int,
+    ) -> None:
+        self.labels = [(prompt, sample) for prompt in batch.prompts for sample in batch.samples]
+        own = [prompts[prompt] for prompt, _ in self.labels]
+        self.sampler = Sampler(options, own, [sample for _, sample in self.labels])
+        self.symbols = _symbols(own)
+        self.first = np.array([len(prompt) + 1 for prompt in own])  # position of each sequence's first written base
+        self.last = self.first + length - 1
+        self.codes = np.empty((len(own), length), np.uint8)
+        self.log_probabilities = np.empty((len(own), length))
+        self.device = model.embedding.weight.device
+        self.decoder = Decoder(model, len(own), min(room, int(self.last.max())))
+        self.position = min(int(self.first.min()), self.decoder.room)  # of the next symbol
+        repeats = len(batch.samples)
+        read = torch.from_numpy(self.symbols[::repeats, : self.position])
+        self._logits = self.decoder.read(read.to(self.device), repeats)
+
+    @property
+    def done(self) -> bool:
+        return self.position > int(self.last.max())
+
+    def advance(self) -> int:
+        """Draws the base at this position of every sequence that is past its prompt; how many those were."""
+        at = self.position
+        rows = np.flatnonzero((self.first <= at) & (at <= self.last))
+        following = self.symbols[:, min(at, self.symbols.shape[1] - 1)].copy()
         if rows.size:
-            log_p = log_softmax(logits[:, :4].cpu().numpy()[rows])
-            bases = sampler.draw(log_p, rows)
-            place = position - lengths[rows] - 1
-            codes[rows, place], logs[rows, place] = bases, log_p[np.arange(rows.size), bases]
-            following[rows] = bases
-            unreported += rows.size
-        if position % PROGRESS_EVERY == 0 or position == last:
-            progress(unreported)
-            unreported = 0
-        if position == last:
-            break
-        logits = decoder.step(torch.from_numpy(following).to(device))
-        position += 1
+            log_p = log_softmax(self._logits[:, :4].cpu().numpy()[rows])
+            bases = self.sampler.draw(log_p, rows)
+            place = at - self.first[rows]
+            self.codes[rows, place] = following[rows] = bases
+            self.log_probabilities[rows, place] = log_p[np.arange(rows.size), bases]
+        self.position += 1
+        if not self.done:
+            self._logits = self.decoder.step(torch.from_numpy(following).to(self.device))
+        return rows.size
 
-    tilts = sampler.tilt.mean().tolist() if sampler.tilt else [None] * len(labels)
-    for row, (prompt, sample) in enumerate(labels):
-        yield Generated(prompt, sample, codes[row], logs[row], tilts[row])
+    def finished(self) -> Iterator[Generated]:
+        tilts = self.sampler.tilt.mean().tolist() if self.sampler.tilt else [None] * len(self.labels)
+        for (prompt, sample), *rest in zip(self.labels, self.codes, self.log_probabilities, tilts, strict=True):
+            yield Generated(prompt, sample, *rest)
 
 
 def _symbols(prompts: Sequence[Codes]) -> npt.NDArray[np.int64]:
