@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def show_down(numbers: Numbers, console: Console) -> None:
     """Prints a table as it is; `show` of the report turns it so that models stand side by side."""
     table = Table(title=numbers.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-    table.add_column(numbers.first)
+    table.add_column(numbers.first, no_wrap=True)
     for column in numbers.columns:
         table.add_column(f"{column.head}, {column.unit}" if column.unit else column.head, justify="right")
     for row in numbers.rows:

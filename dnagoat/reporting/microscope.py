@@ -51,8 +51,8 @@ def contents(result: Result) -> Table:
     """One row a head: content against prior on real windows."""
     rows = [_head(row["layer"], row, CONTENT_COLUMNS) for row in result["rows"]]
     note = (
-        f"{whole(result['windows'])} real windows of {whole(result['window'])} bases; omega and tightness are medians over "
-        "queries, the others means. Attention is between prior x exp(-omega) and prior x exp(omega)."
+        f"{whole(result['windows'])} real windows of {whole(result['window'])} bases; omega and tightness are medians "
+        "over queries, the others means. Attention is between prior x exp(-omega) and prior x exp(omega)."
     )
     return Table("inspect-content", "How far content moves attention", "head", list(CONTENT_COLUMNS), rows, [note])
 
@@ -102,8 +102,8 @@ def waves(result: Result) -> Table:
         for wave in result["checkpoints"][-1]["waves"]
     ]
     note = (
-        "p: how often the waves of shuffled heads reach this mean rank, paid for looking at all waves. A wave may move for "
-        "reasons that have nothing to do with its period in DNA: long ones can stand in for a slope."
+        "p: how often the waves of shuffled heads reach this mean rank, paid for looking at all waves. A wave may move "
+        "for reasons that have nothing to do with its period in DNA: long ones can stand in for a slope."
     )
     return Table("inspect-waves", "Which waves moved in head after head", "period", columns, rows, [note])
 
