@@ -50,7 +50,7 @@ def count(stretches: Iterable[Codes], order: int = HIGHEST_ORDER) -> MarkovTable
     """Counts stretches of codes (W,), of any length, on both strands, but nothing across a stretch's end or an N.
 
     One pass over the highest order; each lower one is its sum over the first base, plus the few k-mers that begin a run
-    of known bases and so have none before them. 100 million bases at order 12 take about 15 s and 1.2 GB.
+    of known bases and so have none before them. 100 million bases at order 12 take seconds and 1.2 GB.
     """
     top = np.zeros(4 ** (order + 1), dtype=np.uint32)
     heads: list[Codes] = []
