@@ -19,7 +19,7 @@ STAGES = {
     "index": "indexing",
     "bases": "reading",
     "windows": "tiling",
-    "minimizers": "comparing",
+    "kmers": "comparing",
 }
 
 
@@ -87,19 +87,20 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
     if as_json:
         sys.stdout.write(json.dumps(summary(dataset), indent=2, ensure_ascii=False) + "\n")
     else:
-        Console().print(_table(dataset))
+        console = Console(highlight=False)
+        console.print(str(dataset.path), style="bold", markup=False, soft_wrap=True)
+        console.print(_table(dataset))
     error = Console(stderr=True, highlight=False, soft_wrap=True)
     for remark in remarks(dataset.manifest):
         error.print(f"note: {remark}", markup=False)
 
 
 def _table(dataset: Dataset) -> Any:
-    from rich import box
     from rich.table import Table
 
     tally = dataset.manifest.tally
     known = tally.bases - tally.n
-    table = Table(title=str(dataset.path), box=box.SIMPLE, show_header=False, title_justify="left")
+    table = Table(box=None, show_header=False, padding=(0, 2))
     table.add_column(style="bold")
     table.add_column(justify="right")
     table.add_column(justify="right", style="dim")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.genome.alphabet import CODE, START, Codes, N
+from dnagoat.genome.mixing import mix
 
 Ints = NDArray[np.int64]
 IGNORE: Final = -100  # the target that no loss counts (PyTorch's default ignore_index)
@@ -33,7 +34,7 @@ def order(count: int, seed: int, epoch: int) -> Ints:
 @lru_cache(maxsize=4)
 def _order(count: int, seed: int, epoch: int) -> Ints:
     key = _hash(seed, np.array([epoch]), "order")
-    permutation = np.argsort(_mix(np.arange(count, dtype=np.uint64) + key), kind="stable")
+    permutation = np.argsort(mix(np.arange(count, dtype=np.uint64) + key), kind="stable")
     permutation.setflags(write=False)
     return permutation
 
@@ -82,15 +83,7 @@ def to_inputs_targets(codes: Codes, *, score_n: bool = False) -> tuple[Ints, Int
     return inputs, np.where(symbols == N, IGNORE, symbols)
 
 
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64's finaliser (Steele, Lea, Flood 2014): the same bits on every machine and NumPy version."""
-    values = values * np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
-
 def _hash(seed: int, index: Ints, purpose: str) -> NDArray[np.uint64]:
     """64 random-looking bits of (seed, purpose, index)."""
-    key = _mix(np.array([seed], dtype=np.uint64) + np.uint64(int.from_bytes(purpose.encode(), "little")))
-    return _mix(_mix(np.asarray(index).astype(np.uint64)) ^ key)
+    key = mix(np.array([seed], dtype=np.uint64) + np.uint64(int.from_bytes(purpose.encode(), "little")))
+    return mix(mix(np.asarray(index).astype(np.uint64)) ^ key)

@@ -46,6 +46,11 @@ class Contig(Frozen):
     start: int | None = None
     spans: tuple[tuple[int, int, Split], ...] = ()
 
+    def place(self, start: int, end: int) -> str:
+        """[start, end) of the contig for a person: on the chromosome where that is known; 0-based, half-open."""
+        shift = self.start or 0
+        return f"{self.chromosome or self.name}:{start + shift:,}-{end + shift:,}"
+
 
 class SourceRecord(Frozen):
     """The file that the bases came from."""

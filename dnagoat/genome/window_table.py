@@ -104,7 +104,7 @@ class WindowTable:
         self.dropped += int(np.count_nonzero(~keep))
         for split, count in zip(SPLITS, np.bincount(rows.split, minlength=len(SPLITS)), strict=True):
             self.kept[split] += int(count)
-        self._digest.update(np.stack([rows.contig, rows.split, rows.start], axis=1).astype("<i8").tobytes())
+        self._digest.update(digest(rows.contig, rows.split, rows.start))
         return rows, shares
 
     def _table(self, names: pa.Array, held: list[tuple[Rows, Shares]]) -> pa.Table:
@@ -122,6 +122,11 @@ class WindowTable:
             pa.array(masked / self.window, pa.float32()),
         ]
         return pa.Table.from_arrays(columns, schema=_schema())
+
+
+def digest(contig: Ints, split: Ints, start: Ints) -> bytes:
+    """What the hash of a table of windows is taken of: the numbers of contig and split, and the start, of each."""
+    return np.stack([contig, split, start], axis=1).astype("<i8").tobytes()
 
 
 def _joined(rows: list[Rows]) -> Rows:

@@ -1,0 +1,57 @@
+"""`dnagoat inspect`: what a folder holds, told by the file that every folder of its kind has."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from dnagoat_cli.main import app
+
+HELP = """
+Show what a dataset or a run holds, and whether it is still whole.
+
+[bold]Examples[/bold]
+
+  dnagoat inspect data/demo                 [dim]its passport: contigs, splits, GC, N and soft-masking[/dim]
+
+  dnagoat inspect data/demo --verify        [dim]every hash and count taken again[/dim]
+
+  dnagoat inspect data/hg38 --leakage       [dim]near-copies of validation and test windows in training[/dim]
+"""
+
+# File that tells the kind of a folder -> module whose `show(path, request)` draws it.
+KINDS = {
+    "manifest.json": "dnagoat_cli.inspect_dataset",
+    "config.json": "dnagoat_cli.inspect_run",
+}
+
+
+class Request(NamedTuple):
+    """What was asked for beside the plain view."""
+
+    verify: bool
+    leakage: bool
+    source: Path | None
+    as_json: bool
+
+
+@app.command("inspect", help=HELP)
+def inspect_(
+    path: Annotated[Path, typer.Argument(help="A dataset's folder, or a run's.", show_default=False)],
+    verify: Annotated[bool, typer.Option("--verify", help="Take every hash and count again.")] = False,
+    source: Annotated[Path | None, typer.Option(help="With --verify: the file it was prepared from.")] = None,
+    leakage: Annotated[bool, typer.Option("--leakage", help="Look for held-out windows in training.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+) -> None:
+    from dnagoat.errors import OptionError
+
+    if source is not None and not verify:
+        raise OptionError("--source is the file that --verify compares; give both")
+    for file, module in KINDS.items():
+        if (path / file).is_file():
+            importlib.import_module(module).show(path, Request(verify, leakage, source, as_json))
+            return
+    raise OptionError(f"{path} is neither a dataset (manifest.json) nor a run (config.json)")

@@ -1,0 +1,154 @@
+"""How `dnagoat inspect` shows a dataset: its passport, what --verify found, and the leak report."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dnagoat_cli.passport import bases_bar, show_dataset, summary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from dnagoat.genome.dataset import Dataset
+    from dnagoat.genome.verify import Check
+    from dnagoat_cli.inspect import Request
+
+MOST_CONTIGS = 30
+GLYPHS = {"train": ("█", "blue"), "val": ("▓", "yellow"), "test": ("▒", "magenta"), None: ("·", "dim")}
+LEVELS = " ▁▂▃▄▅▆▇█"
+
+
+def show(path: Path, request: Request) -> None:
+    """Draws the dataset in `path`; a failed check is an error."""
+    from dnagoat.errors import DatasetError
+    from dnagoat.genome.dataset import open_dataset
+    from dnagoat.genome.leakage import leakage
+    from dnagoat.genome.passport import histograms
+    from dnagoat.genome.verify import verify
+
+    dataset = open_dataset(path)
+    with bases_bar() as progress:
+        checks = verify(dataset, request.source, progress) if request.verify else []
+        report = leakage(dataset, progress=progress) if request.leakage else None
+    if request.as_json:
+        found = [{"name": one.name, "holds": one.holds} for one in checks] if request.verify else None
+        whole = {**summary(dataset), "histograms": histograms(dataset), "verified": found, "leakage": report}
+        sys.stdout.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+    else:
+        _draw(dataset, checks, report)
+    failed = [check for check in checks if not check.holds]
+    if failed:
+        first = failed[0]
+        raise DatasetError(f"{path} is damaged: {first.name} is {first.found}, not {first.expected}; prepare it again")
+
+
+def _draw(dataset: Dataset, checks: list[Check], report: dict[str, Any] | None) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    show_dataset(dataset)
+    _rules(console, dataset)
+    _map(console, dataset)
+    _histograms(console, dataset)
+    for check in checks:
+        mark = "[green]ok[/green]     " if check.holds else "[red]differs[/red]"
+        console.print(f"  {mark} {check.name}")
+    if report is not None:
+        _leaks(console, report)
+
+
+def _rules(console: Console, dataset: Dataset) -> None:
+    manifest = dataset.manifest
+    source, rules = manifest.source, manifest.rules
+    origin = f" ({source.assembly}, {source.address})" if source.address else ""
+    split = f"by blocks, {rules.guard:,} bases apart" if rules.split == "blocks" else "by contig"
+    console.print(f"  source  {source.name}, {source.kind}, {source.bytes:,} bytes{origin}", markup=False)
+    console.print(f"          sha256 {source.sha256}", soft_wrap=True)
+    console.print(
+        f"  rules   window {rules.window:,}, stride {rules.stride:,}, at most {rules.max_n:.0%} N, split {split}, "
+        f"gaps {rules.gaps}d" + (f", regions {rules.regions}" if rules.regions else ""),
+        markup=False,
+        soft_wrap=True,
+    )
+    console.print(f"  made by dnagoat {manifest.tool_version}; content {dataset.content_hash}\n", soft_wrap=True)
+
+
+def _map(console: Console, dataset: Dataset) -> None:
+    """Contigs as bars, each cell in the colour of the split that has most of it."""
+    from rich.markup import escape
+
+    from dnagoat.genome.passport import map_cells
+
+    largest = sorted(dataset.contigs, key=lambda contig: -contig.length)[:MOST_CONTIGS]
+    shown = [contig for contig in dataset.contigs if contig in largest]
+    names = min(max((len(contig.name) for contig in shown), default=0), 24)
+    cells = max(console.width - names - 20, 10)
+    longest = max((contig.length for contig in shown), default=0)
+    legend = "  ".join(f"[{colour}]{glyph}[/{colour}] {split or 'gap'}" for split, (glyph, colour) in GLYPHS.items())
+    console.print(f"  splits  {legend}")
+    for contig in shown:
+        bar = "".join(
+            f"[{GLYPHS[split][1]}]{GLYPHS[split][0]}[/{GLYPHS[split][1]}]"
+            for split in map_cells(contig, cells, longest)
+        )
+        name = contig.name if len(contig.name) <= names else contig.name[: names - 1] + "…"
+        console.print(f"  {escape(name.ljust(names))} {bar} [dim]{contig.length:,}[/dim]", no_wrap=True)
+    if len(dataset.contigs) > len(shown):
+        console.print(f"  … and {len(dataset.contigs) - len(shown):,} shorter contigs")
+    console.print()
+
+
+def _histograms(console: Console, dataset: Dataset) -> None:
+    from dnagoat.genome.passport import MEASURES, histograms
+
+    console.print("  share of a window's bases, from 0 % to 100 %, and the mean over windows")
+    for measure, splits in histograms(dataset).items():
+        for split, one in splits.items():
+            if one["mean"] is None:
+                continue
+            most = max(one["counts"])
+            # A bin that holds anything at all is drawn, however little.
+            bars = "".join(LEVELS[-(-count * (len(LEVELS) - 1) // most)] for count in one["counts"])
+            colour = GLYPHS[split][1]
+            name = f"{MEASURES[measure]:<12}{split:<6}"
+            console.print(f"  {name}[{colour}]{bars}[/{colour}] {one['mean']:.1%}")
+    console.print()
+
+
+def _leaks(console: Console, report: dict[str, Any]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title="held-out windows that training holds too", title_justify="left", box=box.SIMPLE)
+    for heading in ("split", "where", "windows", "anything", "near-copies", "copies", "32-mers"):
+        table.add_column(heading, justify="left" if heading in ("split", "where") else "right", no_wrap=True)
+    for split, places in report["splits"].items():
+        for where, shares in places.items():
+            cells = (_percent(shares[name]) for name in ("any", "near", "same", "shared"))
+            table.add_row(split, where.replace("_", " "), f"{shares['judged']:,}", *cells)
+    console.print(table)
+    console.print(
+        f"  near-copy: training holds at least {report['near']:.0%} of a window's {report['k']}-mers, on either strand "
+        "(about 98 % identity); outside repeats, unique: without soft-masked bases\n",
+        soft_wrap=True,
+    )
+    if not report["pairs"]:
+        return
+    pairs = Table(title="worst pairs", title_justify="left", box=box.SIMPLE)
+    for heading in ("held out", "training", "strand"):
+        pairs.add_column(heading, overflow="fold")
+    for heading in ("shared", "unique"):
+        pairs.add_column(heading, justify="right")
+    for pair in report["pairs"]:
+        here = f"{pair['split']} {pair['place']}"
+        pairs.add_row(
+            here, pair["train_place"], pair["strand"], f"{pair['shared']:.0%}", f"{pair['outside_repeats']:.0%}"
+        )
+    console.print(pairs)
+
+
+def _percent(share: float | None) -> str:
+    return "n/a" if share is None else f"{share:.2%}"
