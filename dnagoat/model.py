@@ -60,7 +60,10 @@ class DnaLM(nn.Module):
             initialise(self, seed)
 
     def forward(self, codes: Tensor, cache: Cache | None = None) -> Tensor:
-        """(B, T) codes -> (B, T, classes) logits of what comes next; with a cache, codes follow what it holds."""
+        """(B, T) codes -> (B, T, classes) logits of what comes next; with a cache, codes follow what it holds.
+
+        An `OptionError` names the reach of the position scheme where the codes go past it.
+        """
         count = codes.shape[1]
         at = At(torch.arange(count, device=codes.device)) if cache is None else cache.at(count)
         x = self.blocks[0].attention.scheme.embed(self.embedding(codes), at)  # type: ignore[union-attr, operator]
@@ -91,19 +94,3 @@ class DnaLM(nn.Module):
         """Tells what ramps (momentum) how many optimizer steps have been taken."""
         for attention in self.attentions():
             attention.scheme.set_step(step)
-
-
-def parameter_count(config: ModelConfig) -> int:
-    """Trainable numbers of a configuration's model; allocates nothing."""
-    with torch.device("meta"):
-        return DnaLM(config, seed=None).parameter_count
-
-
-def matched(config: ModelConfig, reference: ModelConfig) -> ModelConfig:
-    """`config` with the MLP width that brings its parameter count closest to that of `reference`.
-
-    Lanes that positions take from a head are not projected, so at equal width such an arm has fewer weights.
-    """
-    missing = parameter_count(reference) - parameter_count(config)
-    step = 2 * config.width * config.layers  # one unit more in every block: a row up and a column down
-    return config.but(mlp_width=config.mlp_width + round(missing / step))

@@ -79,26 +79,3 @@ def kernel_for(name: str, normaliser: str, normalise: Callable[[Tensor], Tensor]
     if name == "flash" and (fault := flash_fault()):
         raise MissingError(f"kernel flash cannot be used here ({fault}); use --kernel auto or sdpa")
     return flash if name == "flash" or (name == "auto" and flash_fault() is None) else sdpa
-
-
-# What the profiler calls each routine, most telling first.
-_SIGNS = (
-    ("FlashAttnFunc", "flash-attn"),
-    ("flash_attn::", "flash-attn"),
-    ("_scaled_dot_product_flash_attention", "sdpa flash"),
-    ("_scaled_dot_product_efficient_attention", "sdpa efficient"),
-    ("_scaled_dot_product_cudnn_attention", "sdpa cudnn"),
-    ("_scaled_dot_product_attention_math", "sdpa math"),
-    ("_scaled_dot_product_fused_attention_overrideable", "sdpa overrideable"),
-)
-
-
-def ran(work: Callable[[], object]) -> list[str]:
-    """Runs `work` once under the profiler and says which attention routines it really used; "dense" where none."""
-    from torch.profiler import ProfilerActivity, profile
-
-    activities = [ProfilerActivity.CPU] + ([ProfilerActivity.CUDA] if torch.cuda.is_available() else [])
-    with profile(activities=activities) as profiler, torch.no_grad():
-        work()
-    names = [event.key for event in profiler.key_averages()]
-    return [label for sign, label in _SIGNS if any(sign in name for name in names)] or ["dense"]

@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
+from dnagoat.attention.ran import kernel_of
 from dnagoat.errors import DnagoatError
 from dnagoat.files import read_json, write_json
 from dnagoat.measure.job import Job
-from dnagoat.measure.kernel import kernel_of
 from dnagoat.measure.memory import read_peaks, reset_peaks
 from dnagoat.measure.work import Work, work_of
 from dnagoat.training.engine import OutOfMemory
