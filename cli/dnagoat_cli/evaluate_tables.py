@@ -25,6 +25,7 @@ def draw(found: list[tuple[Result, Path]]) -> None:
             console.print(table)
         for result in likelihoods:
             console.print(f"{result['split']}: {result['verdict']['sentence']}", soft_wrap=True)
+            console.print(f"{result['split']}: {_context(result)}", soft_wrap=True, style="dim")
     for result, _ in found:
         if result["measure"] != "nll":
             for table in TABLES.get(result["measure"], _anything)(result):
@@ -65,6 +66,11 @@ def _likelihood(results: list[Result]) -> Iterator[Table]:
                 row["name"], _number(row["value"]), f"{row['gain']:+.4f}", _interval(row["gain_interval"], "+")
             )
         yield rungs
+
+
+def _context(result: Result) -> str:
+    how = f"read {result['context']:,} at a time, {result['stride']:,} of them scored"
+    return f"a base has {result['mean_context']:,.1f} bases before it on average ({how})"
 
 
 def _strata(result: Result) -> Iterator[Table]:

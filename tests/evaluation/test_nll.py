@@ -1,6 +1,7 @@
 """The stored result: its numbers agree with each other, and a second call reads what the first computed."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ from dnagoat.errors import DatasetError, OptionError
 from dnagoat.evaluation.measures import MeasureOptions, ensure
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import Dataset
-from dnagoat.runs import Run
+from dnagoat.runs import Run, open_run
+from dnagoat.training.loop import train
 
 QUICK = MeasureOptions(block=100, resamples=1000)
 
@@ -37,6 +39,16 @@ def test_validation_says_that_it_chose_the_checkpoint(make_run) -> None:
     result = ensure(make_run(), "nll", QUICK.but(split="val"))
     assert result["selection"] is True
     assert any("chosen on this split" in said for said in result["warnings"])
+
+
+def test_it_is_the_value_that_training_saw(make_run, dataset: Dataset, tmp_path: Path) -> None:
+    """Training's own validation over all windows and `evaluate` on the checkpoint are one number."""
+    config = make_run("goat").config
+    quick = config.train.but(steps=3, eval_every=3, checkpoint_every=3, batch_size=2, eval_windows=1000)
+    *_, last = train(config.but(train=quick), tmp_path / "trained", device="cpu")
+    result = ensure(open_run(tmp_path / "trained"), "nll", QUICK.but(split="val"))
+    assert last.val_nll == pytest.approx(result["value"], abs=1e-6)
+    assert result["checkpoint"]["step"] == 3
 
 
 def test_few_blocks_are_a_warning(make_run) -> None:
