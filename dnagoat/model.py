@@ -13,6 +13,7 @@ from dnagoat.attention.cache import Cache
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.positions import At
 from dnagoat.config import ModelConfig
+from dnagoat.errors import OptionError
 from dnagoat.initial import initialise
 
 SYMBOLS = 6  # A C G T N and the start symbol
@@ -65,6 +66,7 @@ class DnaLM(nn.Module):
         An `OptionError` names the reach of the position scheme where the codes go past it.
         """
         count = codes.shape[1]
+        self._check_reach(count if cache is None else cache.capacity)
         at = At(torch.arange(count, device=codes.device)) if cache is None else cache.at(count)
         x = self.blocks[0].attention.scheme.embed(self.embedding(codes), at)  # type: ignore[union-attr, operator]
         for block in self.blocks:
@@ -72,6 +74,13 @@ class DnaLM(nn.Module):
         if cache is not None:
             cache.advance(count)
         return nn.functional.linear(self.norm(x), self.embedding.weight[: self.classes])
+
+    def _check_reach(self, positions: int) -> None:
+        for attention in self.attentions():
+            reach = attention.scheme.reach
+            if reach is not None and positions > reach:
+                name = self.config.position.name
+                raise OptionError(f"{positions:,} positions are more than the {reach:,} that {name} holds exactly")
 
     @property
     def parameter_count(self) -> int:

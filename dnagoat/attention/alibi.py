@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention import recency
+from dnagoat.attention.pieces import REACH
 from dnagoat.attention.positions import At, Pair, PositionScheme
 from dnagoat.config import ModelConfig
 
@@ -26,6 +27,7 @@ def alibi_slopes(heads: int) -> Tensor:
 class Alibi(PositionScheme):
     """Log-prior slope * j: the causal mask makes it -slope * |i - j| up to a row constant."""
 
+    reach = REACH
     lanes = recency.LANES + 1  # an even content width, so that a rotation could be put on it
 
     slopes: Tensor

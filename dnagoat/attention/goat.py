@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from dnagoat.attention import recency
 from dnagoat.attention.alibi import alibi_slopes
-from dnagoat.attention.pieces import high_and_residual
+from dnagoat.attention.pieces import REACH, high_and_residual
 from dnagoat.attention.positions import At, Pair, PositionScheme
 from dnagoat.attention.rope import Rope
 from dnagoat.attention.waves import frequencies, ladder, waves
@@ -152,6 +152,7 @@ class Goat(PositionScheme):
         used = sum(part.lanes for part in self._parts())
         self.lanes = used + used % 2  # an even content width, so that it can be rotated
         self._spare = self.lanes - used
+        self.reach = REACH if "recency" in self.parts else None
 
     def _parts(self) -> list[Part]:
         return list(self.parts.values())  # type: ignore[arg-type]

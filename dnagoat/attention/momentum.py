@@ -29,7 +29,7 @@ class Momentum(PositionScheme):
     def __init__(self, inner: PositionScheme, config: ModelConfig, momentum: MomentumConfig) -> None:
         super().__init__(config, inner.layer)
         self.inner = inner
-        self.lanes = inner.lanes
+        self.lanes, self.reach = inner.lanes, inner.reach
         self.target, self.ramp_steps = momentum.strength, momentum.ramp_steps
         self.register_buffer("strength", torch.tensor(momentum.strength))
         self.set_step(0)

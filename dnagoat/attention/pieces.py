@@ -9,18 +9,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from dnagoat.errors import OptionError
-
 STEP = 512
-REACH = 256 * STEP + STEP // 2
-
-
-def check_reach(last: int) -> None:
-    """Refuses positions whose pieces would no longer be exact."""
-    if last >= REACH:
-        raise OptionError(
-            f"position {last:,} is past {REACH - 1:,}, the last one that recency holds exactly; use fewer bases"
-        )
+REACH = 256 * STEP + STEP // 2  # positions whose pieces are exact
 
 
 def integer_pieces(positions: Tensor, dtype: torch.dtype) -> Tensor:

@@ -44,6 +44,7 @@ class PositionScheme(nn.Module):
     """
 
     lanes: int = 0
+    reach: int | None = None  # how many positions it holds exactly; None = no limit
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__()

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dnagoat.attention.ran import DENSE
 from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.measure import bench as benching
 from dnagoat.measure.bench import bench, run
 from dnagoat.measure.job import Job, grid
-from dnagoat.measure.kernel import DENSE
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
 from dnagoat_cli import app
 
