@@ -69,7 +69,11 @@ def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:
     for assembly in known.values():
         sizes = (f"{size:,}" if size is not None else "n/a" for size in (assembly.contigs, assembly.bases))
         table.add_row(assembly.name, assembly.title, *sizes, " ".join(assembly.val), " ".join(assembly.test))
-    Console().print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    for assembly in known.values():
+        if assembly.note:
+            console.print(f"{assembly.name}: {assembly.note}", style="dim", markup=False)
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:

@@ -49,6 +49,7 @@ def prepare(
     catalogue: Annotated[Path | None, typer.Option(help="TOML file with genomes of your own.")] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Take a genome from the cache, never the net.")] = False,
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
+    bed: Annotated[bool, typer.Option("--bed", help="Write windows.bed too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a dataset that is there.")] = False,
     show_list: Annotated[bool, typer.Option("--list", help="Show the genomes that have a name.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
@@ -77,6 +78,7 @@ def prepare(
         catalogue=catalogue,
         offline=offline,
         workers=workers,
+        bed=bed,
         force=force,
     )
     with bases_bar() as report:

@@ -23,7 +23,7 @@ from dnagoat.genome.scan import FastaScan
 from dnagoat.genome.source import Source
 from dnagoat.genome.storing import Stored, store_records
 from dnagoat.genome.twobit import TwoBitScan
-from dnagoat.genome.window_table import WindowTable
+from dnagoat.genome.window_table import WindowTable, write_bed
 from dnagoat.genome.windows import by_blocks, by_contig
 
 
@@ -45,6 +45,7 @@ class PrepareOptions(Frozen):
     catalogue: Path | None = None
     offline: bool = False
     workers: int = Field(2, ge=1)
+    bed: bool = False
     force: bool = False
 
     @model_validator(mode="after")
@@ -112,6 +113,8 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
     contigs = _with_spans(stored.contigs, rules)
     table = WindowTable(folder, rules.window, rules.stride, rules.max_n)
     table.write(contigs, progress)
+    if options.bed:
+        write_bed(folder)
     if not sum(table.kept.values()):
         raise WindowError(f"{source.path}: no window is left, {_why_none(contigs, table, rules)}")
     manifest = Manifest(

@@ -129,6 +129,17 @@ def digest(contig: Ints, split: Ints, start: Ints) -> bytes:
     return np.stack([contig, split, start], axis=1).astype("<i8").tobytes()
 
 
+def write_bed(folder: Path) -> None:
+    """windows.bed beside windows.parquet: contig, start, end, split; for genome browsers and bedtools."""
+    import pyarrow.parquet as pq
+
+    with (folder / "windows.bed").open("w", encoding="utf-8", newline="\n") as handle:
+        file = pq.ParquetFile(folder / "windows.parquet")
+        for batch in file.iter_batches(columns=["contig", "start", "end", "split"]):
+            rows = zip(*(batch.column(place).to_pylist() for place in range(4)), strict=True)
+            handle.writelines(f"{contig}\t{start}\t{end}\t{split}\n" for contig, start, end, split in rows)
+
+
 def _joined(rows: list[Rows]) -> Rows:
     return Rows(*(np.concatenate(column) for column in zip(*rows, strict=True)))
 

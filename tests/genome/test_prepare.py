@@ -166,6 +166,11 @@ def test_names_never_become_paths(prepared: Prepared, tmp_path: Path) -> None:
     assert leftovers(tmp_path) == ["dataset", "dataset.fa"]
 
 
+def test_windows_go_to_a_bed_file_on_request(prepared: Prepared) -> None:
+    dataset = prepared({"a": random_bases(100), "b": random_bases(45)}, window=40, val=("b",), bed=True)
+    assert (dataset.path / "windows.bed").read_text() == "a\t0\t40\ttrain\na\t40\t80\ttrain\nb\t0\t40\tval\n"
+
+
 def test_two_at_once_are_refused(prepared: Prepared, tmp_path: Path) -> None:
     with new_folder(tmp_path / "dataset", False) as folder:
         (folder / "mine").write_text("mine")

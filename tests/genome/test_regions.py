@@ -69,6 +69,17 @@ def test_the_store_is_what_pyfaidx_returns_on_random_slices(prepared: Prepared, 
                 assert decode(tokens, case=True) == reader.region(contig.name, start, end)
 
 
+def test_a_real_chromosome_is_what_pyfaidx_returns(prepared: Prepared, shared: Path) -> None:
+    path = shared / "data" / "human_hg19_chr21_softmasked.fa.gz"
+    dataset = prepared(path, split="blocks")
+    assert (dataset.manifest.tally.bases, dataset.manifest.tally.n) == (48_129_895, 13_023_253)
+    rng = np.random.default_rng(1)
+    with Fasta(path, dataset.manifest.source.kind, dataset.path) as reader:
+        for start in rng.integers(0, 48_000_000, 200).tolist():
+            tokens = dataset.tokens[start : start + 70_001]
+            assert decode(tokens, case=True) == reader.region("chr21", start, start + 70_001)
+
+
 @pytest.mark.parametrize(
     ("bed", "sentence"),
     [
