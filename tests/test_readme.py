@@ -38,12 +38,13 @@ RUNS = [(line, arguments) for line in shell_lines() if (arguments := dnagoat_arg
 
 @pytest.mark.parametrize("arguments", [arguments for _, arguments in RUNS], ids=[line for line, _ in RUNS])
 def test_command_exists_with_these_options(arguments: list[str]) -> None:
-    root = typer.main.get_command(app)
+    command = typer.main.get_command(app)
     try:
-        context = root.make_context("dnagoat", list(arguments))
-        name, command, rest = root.resolve_command(context, arguments)
-        # Parsed, not run: an option or a value that the command does not know is a UsageError.
-        command.make_context(name, list(rest), parent=context)
+        context = command.make_context("dnagoat", list(arguments))
+        while hasattr(command, "resolve_command"):
+            name, command, arguments = command.resolve_command(context, arguments)
+            # Parsed, not run: an option or a value that the command does not know is a UsageError.
+            context = command.make_context(name, list(arguments), parent=context)
     except typer.Exit as end:  # --help prints and ends
         assert end.exit_code == 0
 
