@@ -1,0 +1,69 @@
+"""`dnagoat compare`: several arms, several seeds, one verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dnagoat_cli import training_options as o
+from dnagoat_cli.main import app
+
+EXAMPLES = """
+Compare position schemes so that the verdict can be trusted.
+
+Every arm of a seed sees the same bases in the same order and starts from the same values of shared weights. The first
+arm is the reference. An interrupted comparison continues with the same command.
+
+[bold]Examples[/bold]
+
+  dnagoat compare data/demo --arm rope --arm goat --seeds 3 --preset tiny --steps 300 --out runs/compare
+
+  dnagoat compare data/demo --arm rope --arm goat:recency --arm goat:spectral+sink --out runs/parts
+
+  dnagoat compare data/demo --arm rope --arm goat@init=uniform --lr 3e-4,1e-3 --out runs/tuned
+"""
+
+
+@app.command(help=EXAMPLES)
+def compare(
+    dataset: Annotated[Path, typer.Argument(help="Folder that `prepare` wrote.")],
+    arm: Annotated[list[str], typer.Option(help="NAME[:PART+PART][@SETTING=VALUE]; repeat it, reference first.")],
+    out: Annotated[Path, typer.Option(help="Folder of the comparison: a run folder each, comparison.json.")],
+    seeds: Annotated[int, typer.Option(help="Runs of every arm; a verdict on a method needs 3.", min=1)] = 3,
+    preset: o.Preset = None,
+    steps: o.Steps = None,
+    batch_size: o.BatchSize = None,
+    windows: Annotated[int | None, typer.Option(help="Windows scored of each split, spread evenly.", min=1)] = None,
+    jobs: Annotated[int, typer.Option(help="Runs trained side by side.", min=1)] = 1,
+    threads: Annotated[int, typer.Option(help="CPU threads of each.", min=1)] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print comparison.json.")] = False,
+    lr: Annotated[
+        str | None, typer.Option(help="One rate, or several with commas: tuned per arm on validation.")
+    ] = None,
+    match_parameters: o.MatchParameters = False,
+    warmup: o.Warmup = None,
+    schedule: o.Schedule = None,
+    weight_decay: o.WeightDecay = None,
+    reverse_complement: o.ReverseComplement = None,
+    prior_lr_scale: o.PriorLrScale = None,
+    eval_every: o.EvalEvery = None,
+    eval_windows: o.EvalWindows = None,
+    checkpoint_every: o.CheckpointEvery = None,
+    precision: o.Precision = None,
+    device: o.Device = "auto",
+    micro_batch: o.MicroBatch = None,
+) -> None:
+    given = {**locals(), "lr": None}
+    from dnagoat.genome.dataset import open_dataset
+    from dnagoat.training.presets import configure
+    from dnagoat_cli.compare_view import show
+    from dnagoat_cli.comparing import Comparison
+
+    data = open_dataset(dataset)
+    base = configure(preset or "small", str(dataset), data.content_hash, data.window, o.fields(given))
+    rates = o.numbers(lr, "--lr") if lr else (base.train.lr,)
+    comparison = Comparison(data, base, tuple(arm), tuple(range(seeds)), out, rates, match_parameters)
+    comparison.train(jobs=jobs, threads=threads, device=device, quiet=as_json)
+    show(comparison.judged(windows=windows, device=device, quiet=as_json), out, as_json)

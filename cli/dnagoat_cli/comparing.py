@@ -1,0 +1,90 @@
+"""The stages of a comparison: tune learning rates where several are given, train every seed, score, judge."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from dnagoat.config import RunConfig
+    from dnagoat.evaluation.compare import Arm
+    from dnagoat.genome.dataset import Dataset
+    from dnagoat_cli.side_by_side import Planned
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared; the first arm is the reference."""
+
+    dataset: Dataset
+    base: RunConfig
+    arms: tuple[str, ...]
+    seeds: tuple[int, ...]
+    out: Path
+    rates: tuple[float, ...]
+    match: bool
+
+    def train(self, *, jobs: int, threads: int, device: str, quiet: bool) -> None:
+        """Trains what is missing: with several rates the first seed of each, then the other seeds of the best."""
+        from dnagoat.training.stop import stop_asked
+        from dnagoat_cli.side_by_side import train_all
+
+        with stop_asked() as stop:
+            for stage in (self._tuning, self._others):
+                try:
+                    train_all(stage(), jobs=jobs, threads=threads, device=device, stop=stop, quiet=quiet)
+                except KeyboardInterrupt:
+                    Console(stderr=True).print(f"{stop()}: every run is saved; the same command continues {self.out}")
+                    raise typer.Exit(0) from None
+
+    def judged(self, *, windows: int | None, device: str, quiet: bool) -> dict[str, Any]:
+        """Scores and judges, writes comparison.json and returns it."""
+        import shlex
+
+        from dnagoat.evaluation.compare import FILE, compare
+        from dnagoat.files import write_json
+        from dnagoat.training.distributed import pick_device
+
+        with Console(stderr=True, quiet=quiet).status("scoring") as status:
+            arms = [self._arm(name) for name in self.arms]
+            where = str(pick_device(device))
+            result = compare(arms, self.dataset, windows=windows, device=where, progress=status.update)
+        result["command"] = shlex.join(["dnagoat", *sys.argv[1:]])
+        write_json(self.out / FILE, result)
+        return result
+
+    def _tuning(self) -> list[Planned]:
+        return [self._planned(arm, self.seeds[0], rate) for rate in self.rates for arm in self.arms]
+
+    def _others(self) -> list[Planned]:
+        return [self._planned(arm, seed, self._best(arm)) for seed in self.seeds[1:] for arm in self.arms]
+
+    def _planned(self, arm: str, seed: int, rate: float) -> Planned:
+        from dnagoat.training.arms import of_arm, run_folder
+        from dnagoat_cli.side_by_side import Planned
+
+        tuned = rate if len(self.rates) > 1 else None
+        config = of_arm(self.base, arm, seed=seed, lr=tuned if tuned else self._given_rate(), match=self.match)
+        return Planned(config, run_folder(self.out, arm, seed, tuned))
+
+    def _given_rate(self) -> float | None:
+        return self.rates[0] if self.rates[0] != self.base.train.lr else None
+
+    def _best(self, arm: str) -> float:
+        """The rate whose first seed has the lowest validation NLL: every arm had the same budget."""
+        from dnagoat.evaluation.compare import best_validation
+
+        if len(self.rates) == 1:
+            return self.rates[0]
+        return min(self.rates, key=lambda rate: best_validation(self._planned(arm, self.seeds[0], rate).out))
+
+    def _arm(self, name: str) -> Arm:
+        from dnagoat.evaluation.compare import Arm
+
+        runs = [self._planned(name, seed, self._best(name)) for seed in self.seeds]
+        return Arm(name, [run.out for run in runs], runs[0].config.train.lr)

@@ -1,0 +1,207 @@
+"""What a comparison of arms says: NLL of every arm, the paired difference to the reference, and the verdict.
+
+comparison.json    beside the run folders, which are ordinary ones
+"""
+
+# S seeds, n pieces, M scored bases
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dnagoat
+from dnagoat.errors import RunError
+from dnagoat.evaluation.intervals import BLOCK_BASES, LEVEL, RESAMPLES, block_bootstrap, listed
+from dnagoat.evaluation.likelihood import Scores, piece_sums
+from dnagoat.evaluation.measures import MeasureOptions
+from dnagoat.evaluation.pieces import blocks_of
+from dnagoat.evaluation.scored import scores_of
+from dnagoat.evaluation.verdict import Judgement, judge
+from dnagoat.files import read_json
+from dnagoat.genome.alphabet import MASKED
+from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.windows import Split
+from dnagoat.runs import open_run
+
+FILE = "comparison.json"
+SPLITS: tuple[Split, ...] = ("val", "test")
+Result = dict[str, Any]
+Sums = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """An arm and its finished runs, one a seed, in the order of the seeds."""
+
+    name: str
+    runs: list[Path]
+    lr: float
+
+
+@dataclass(frozen=True)
+class Scored:
+    """One arm on one split: nats (S, n) and bases (n,) of each piece, in all and in each stratum."""
+
+    sums: dict[str, Sums]
+    counts: dict[str, Sums]
+    blocks: NDArray[np.int64]
+
+
+def compare(
+    arms: Sequence[Arm],
+    dataset: Dataset,
+    *,
+    windows: int | None,
+    device: str = "cpu",
+    progress: Callable[[str], None] = lambda _: None,
+) -> Result:
+    """Scores the best checkpoint of every run on `windows` spread windows of each split, and judges arm by arm against
+    the first. Scores are kept in the run folders."""
+    splits = [split for split in SPLITS if len(dataset.starts(split))]
+    scored = {
+        (arm.name, split): _scored(arm, split, dataset, windows, device, progress) for split in splits for arm in arms
+    }
+    rows = [
+        _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits})
+        for arm in arms
+    ]
+    return {
+        "format": 1,
+        "measure": "comparison",
+        "unit": "nats per base",
+        "reference": arms[0].name,
+        "seeds": [open_run(run).config.train.seed for run in arms[0].runs],
+        "dataset_hash": dataset.content_hash,
+        "tool_version": dnagoat.__version__,
+        "level": LEVEL,
+        "resamples": RESAMPLES,
+        "block_bases": BLOCK_BASES,
+        "windows": windows,
+        "arms": rows,
+        "verdict": sentence(rows),
+    }
+
+
+def _scored(
+    arm: Arm, split: Split, dataset: Dataset, windows: int | None, device: str, progress: Callable[[str], None]
+) -> Scored:
+    options = MeasureOptions(split=split, windows=windows, device=device)
+    every = []
+    for path in arm.runs:
+        progress(f"scoring {path.name} on {split}")
+        every.append(scores_of(open_run(path), dataset, options))
+    strata = _strata(dataset, every[0])
+    return Scored(
+        sums={
+            name: np.stack([_within(scores, inside, scores.losses) for scores in every])
+            for name, inside in strata.items()
+        },
+        counts={name: _within(every[0], inside, np.ones_like(every[0].losses)) for name, inside in strata.items()},
+        blocks=blocks_of(dataset, every[0].pieces, BLOCK_BASES),
+    )
+
+
+def _strata(dataset: Dataset, scores: Scores) -> dict[str, NDArray[np.bool_]]:
+    """Which scored bases belong to each stratum, (M,); repeats only where the source marks them."""
+    masked = (dataset.tokens[scores.pieces.positions()] & MASKED) != 0
+    strata = {"all": np.ones_like(masked)}
+    return strata | ({"repeat": masked, "unique": ~masked} if masked.any() else {})
+
+
+def _within(scores: Scores, inside: NDArray[np.bool_], values: NDArray[np.float32]) -> Sums:
+    """Sums over each piece, (n,), of what is known and inside."""
+    return piece_sums(scores.pieces, np.where(inside & ~np.isnan(scores.losses), values, np.float32(0)))
+
+
+def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[Scored, Scored]]) -> Result:
+    taken, base = [_taken(path) for path in arm.runs], [_taken(path) for path in reference.runs]
+    speed, base_speed = (median(one["tokens_per_second"] for one in each) for each in (taken, base))
+    return {
+        "name": arm.name,
+        "runs": [str(path) for path in arm.runs],
+        "lr": arm.lr,
+        "parameters": taken[0]["parameters"],
+        "tokens_per_second": speed,
+        "speed_ratio": speed / base_speed,
+        **{name: _largest(taken, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
+        "splits": {
+            split: {stratum: _numbers(own, other, stratum, arm is reference) for stratum in own.sums}
+            for split, (own, other) in splits.items()
+        },
+    }
+
+
+def _numbers(own: Scored, other: Scored, stratum: str, is_reference: bool) -> Result:
+    sums, counts = own.sums[stratum], own.counts[stratum]
+    value = float(sums.mean(axis=0).sum() / counts.sum())
+    judged = None if is_reference else judge(sums, other.sums[stratum], counts, own.blocks)
+    return {
+        "value": value,
+        "interval": listed(block_bootstrap(sums.mean(axis=0), counts, own.blocks)),
+        "by_seed": (sums.sum(axis=1) / counts.sum()).tolist(),
+        "count": int(counts.sum()),
+        "blocks": len(np.unique(own.blocks)),
+        "difference": None if judged is None else _difference(judged),
+    }
+
+
+def _difference(judged: Judgement) -> Result:
+    return {
+        "value": judged.value,
+        "by_seed": judged.by_seed,
+        "over_seeds": listed(judged.over_seeds),
+        "over_blocks": listed(judged.over_blocks),
+        "verdict": judged.call,
+        "models_differ": judged.models_differ,
+        "warnings": judged.warnings,
+    }
+
+
+def _taken(path: Path) -> Result:
+    """What a run took; a `RunError` where it has not ended."""
+    file = path / "summary.json"
+    if not file.exists():
+        raise RunError(f"{path} has not been trained to its end; continue the comparison with the same command")
+    result: Result = read_json(file)
+    return result
+
+
+def _largest(rows: Sequence[Result], name: str) -> int | None:
+    return max((row[name] for row in rows if row[name] is not None), default=None)
+
+
+def sentence(rows: Sequence[Result]) -> str:
+    """The verdicts on the test split (validation where there is none), each arm against the first."""
+    reference, *others = rows
+    split = "test" if "test" in reference["splits"] else "val"
+    said = []
+    for row in others:
+        found = row["splits"][split]["all"]["difference"]
+        low, high = found["over_seeds"] or (None, None)
+        seeds = f", {LEVEL:.0%} over {len(found['by_seed'])} seeds {low:+.4f} to {high:+.4f}" if low is not None else ""
+        said.append(
+            f"{row['name']} is {_called(found, reference['name'])} ({found['value']:+.4f} nats per base{seeds})"
+        )
+    name = {"test": "the test split", "val": "validation"}[split]
+    return f"On {name}: {'; '.join(said)}." if said else f"On {name} there is only {reference['name']}."
+
+
+def _called(found: Result, reference: str) -> str:
+    return {
+        "better": f"better than {reference}",
+        "worse": f"worse than {reference}",
+        "not distinguishable": f"not distinguishable from {reference}",
+        "too few seeds": f"without a verdict against {reference}: too few seeds",
+    }[found["verdict"]]
+
+
+def best_validation(path: Path) -> float:
+    """The best validation NLL of a finished run: what learning rates are chosen by."""
+    return float(_taken(path)["best_val_nll"])
