@@ -20,7 +20,11 @@ Show what a dataset or a run holds, and whether it is still whole.
   dnagoat inspect data/demo --verify        [dim]every hash and count taken again[/dim]
 
   dnagoat inspect data/hg38 --leakage       [dim]near-copies of validation and test windows in training[/dim]
+
+  dnagoat inspect runs/goat --out look/     [dim]each head's prior, content against it, what each part is worth[/dim]
 """
+
+RUN = "Of a run"
 
 # File that tells the kind of a folder -> module whose `show(path, request)` draws it.
 KINDS = {
@@ -36,6 +40,11 @@ class Request(NamedTuple):
     leakage: bool
     source: Path | None
     as_json: bool
+    windows: int | None = None
+    split: str = "test"
+    device: str = "auto"
+    out: Path | None = None
+    force: bool = False
 
 
 @app.command("inspect", help=HELP)
@@ -45,6 +54,13 @@ def inspect_(
     source: Annotated[Path | None, typer.Option(help="With --verify: the file it was prepared from.")] = None,
     leakage: Annotated[bool, typer.Option("--leakage", help="Look for held-out windows in training.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
+    windows: Annotated[
+        int | None, typer.Option(min=1, help="Real windows looked at; 16 by default.", rich_help_panel=RUN)
+    ] = None,
+    split: Annotated[str, typer.Option(help="Where they are from.", rich_help_panel=RUN)] = "test",
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=RUN)] = "auto",
+    out: Annotated[Path | None, typer.Option(help="Folder for figures and CSV tables.", rich_help_panel=RUN)] = None,
+    force: Annotated[bool, typer.Option("--force", help="Measure again.", rich_help_panel=RUN)] = False,
 ) -> None:
     from dnagoat.errors import OptionError
 
@@ -52,6 +68,8 @@ def inspect_(
         raise OptionError("--source is the file that --verify compares; give both")
     for file, module in KINDS.items():
         if (path / file).is_file():
-            importlib.import_module(module).show(path, Request(verify, leakage, source, as_json))
+            importlib.import_module(module).show(
+                path, Request(verify, leakage, source, as_json, windows, split, device, out, force)
+            )
             return
     raise OptionError(f"{path} is neither a dataset (manifest.json) nor a run (config.json)")

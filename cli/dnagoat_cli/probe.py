@@ -21,7 +21,8 @@ TaskName = Literal["passkey", "needle"]
 TRAINING = "How the small models learn"
 Preset = Annotated[str, typer.Option(help="tiny (minutes on a CPU) or paper (a GPU).")]
 Arms = Annotated[
-    list[str] | None, typer.Option("--arm", help="rope, goat:spectral, alibi+momentum=0.5, ...; repeatable.")
+    list[str] | None,
+    typer.Option("--arm", help="As in compare: rope, goat:spectral+sink, alibi@momentum=0.5; repeatable."),
 ]
 Seeds = Annotated[int | None, typer.Option(help="Models of each arm.")]
 Out = Annotated[Path | None, typer.Option(help="Folder to write; probes/NAME by default.")]
@@ -43,8 +44,6 @@ Depths = Annotated[int | None, typer.Option(help="Places of the key, from the st
 Trials = Annotated[int | None, typer.Option(help="Test sequences for each cell and seed.")]
 Key = Annotated[int | None, typer.Option(help="Bases of the key.")]
 Marker = Annotated[int | None, typer.Option(help="Bases of the marker before it.")]
-GoatInit = Annotated[str | None, typer.Option(help="How GOAT arms start: uniform, seeded or distances.")]
-GoatPeriods = Annotated[str | None, typer.Option(help="Periods of GOAT arms in bases, as 2,4,8,16.")]
 
 RECALL = """
 Hide a key behind a marker, ask for it at the end: who still finds it far past the training length?
@@ -74,8 +73,6 @@ def _recall(task: TaskName) -> Callable[..., None]:
         trials: Trials = None,
         key: Key = None,
         marker: Marker = None,
-        goat_init: GoatInit = None,
-        goat_periods: GoatPeriods = None,
         layers: Layers = None,
         width: Width = None,
         steps: Steps = None,
@@ -164,8 +161,6 @@ def extrapolate(
     lengths: Annotated[str | None, typer.Option(help="As 1x,4x,16x, or in bases.")] = None,
     windows: Annotated[int | None, typer.Option(help="Stretches scored at each length.")] = None,
     split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
-    goat_init: GoatInit = None,
-    goat_periods: GoatPeriods = None,
     steps: Steps = None,
     batch_size: BatchSize = None,
     lr: Lr = None,

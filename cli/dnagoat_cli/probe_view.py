@@ -30,7 +30,6 @@ def recalled(task: TaskName, given: Given) -> None:
     options = options.but(
         model=options.model.but(**_given(given, "layers", "width")),
         train=options.train.but(**_given(given, *TRAIN)),
-        goat=options.goat.but(**_goat(given)),
         **_given(given, "seeds", "length", "depths", "trials", "key", "marker"),
         **_several(given, "times", int),
         **({"arms": tuple(given["arm"])} if given["arm"] else {}),
@@ -64,7 +63,6 @@ def extrapolated(given: Given) -> None:
 
     dataset = open_dataset(given["dataset"])
     training = {f"train.{name}": value for name, value in _given(given, *TRAIN).items()}
-    training |= {f"model.position.goat.{name}": value for name, value in _goat(given).items()}
     options = ExtrapolateOptions(
         preset=given["preset"],
         training=training,
@@ -101,14 +99,6 @@ def _several(given: Given, name: str, kind: Callable[[str], Any]) -> dict[str, t
         return {name: tuple(kind(part.strip()) for part in given[name].split(","))}
     except ValueError:
         raise OptionError(f"--{name} {given[name]}: give numbers with commas between them") from None
-
-
-def _goat(given: Given) -> dict[str, Any]:
-    chosen = {"init": given["goat_init"]} if given["goat_init"] else {}
-    if given["goat_periods"]:
-        periods = _several(given, "goat_periods", float)["goat_periods"]
-        chosen |= {"periods": periods, "rank": len(periods)}
-    return chosen
 
 
 def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict[str, Any]]) -> None:

@@ -7,11 +7,12 @@ from typing import Any
 
 from pydantic import Field
 
-from dnagoat.config import Frozen, GoatConfig, RunConfig
+from dnagoat.config import Frozen, RunConfig
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, ensure, silent
-from dnagoat.evaluation.probes.arms import position_of
 from dnagoat.genome.dataset import Dataset
 from dnagoat.runs import open_run
+from dnagoat.training.arms import of_arm, run_folder
+from dnagoat.training.distributed import pick_device
 from dnagoat.training.loop import train
 from dnagoat.training.presets import configure
 
@@ -59,12 +60,17 @@ def _scored(
     device: str,
     progress: Progress,
 ) -> dict[str, Any]:
-    folder = out / f"{arm.replace(':', '-').replace(',', '-')}-s{seed}"
+    folder = run_folder(out, arm, seed)
     for step in train(run_config(dataset, options, arm, seed), folder, resume=True, device=device, dataset=dataset):
         progress(f"{arm}, seed {seed}", step.step, step.steps)
     run = open_run(folder)
     asked = MeasureOptions.model_validate(
-        {"split": options.split, "lengths": options.lengths, "windows": options.windows, "device": _plain(device)}
+        {
+            "split": options.split,
+            "lengths": options.lengths,
+            "windows": options.windows,
+            "device": str(pick_device(device)),
+        }
     )
     found = ensure(run, "lengths", asked, progress=progress)
     best = run.checkpoint()
@@ -73,20 +79,5 @@ def _scored(
 
 def run_config(dataset: Dataset, options: ExtrapolateOptions, arm: str, seed: int) -> RunConfig:
     """The ordinary configuration of one arm: the preset, the asked changes, the arm's positions, the seed."""
-    config = configure(
-        options.preset,
-        str(dataset.path),
-        dataset.content_hash,
-        dataset.window,
-        {**options.training, "train.seed": seed},
-    )
-    goat: GoatConfig = config.model.position.goat
-    return config.but(model=config.model.but(position=position_of(arm, goat)))
-
-
-def _plain(device: str) -> str:
-    if device != "auto":
-        return device
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    base = configure(options.preset, str(dataset.path), dataset.content_hash, dataset.window, options.training)
+    return of_arm(base, arm, seed=seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from dnagoat.config import GoatConfig, ModelConfig, TrainConfig
+from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, TrainConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.probes.induction import InductionOptions
 from dnagoat.evaluation.probes.recall import RecallOptions
@@ -32,8 +32,13 @@ def recall_preset(name: str, task: TaskName) -> RecallOptions:
             marker=12,
             key=key,
             length=1024,
-            goat=GoatConfig(rank=2, periods=None),
-            model=ModelConfig(width=512, heads=8, layers=12, mlp_width=2048),
+            model=ModelConfig(
+                width=512,
+                heads=8,
+                layers=12,
+                mlp_width=2048,
+                position=PositionConfig(goat=GoatConfig(rank=2, periods=None)),
+            ),
             train=TrainConfig(steps=PAPER_STEPS, batch_size=32, lr=3e-4, warmup=500),
         ),
     )

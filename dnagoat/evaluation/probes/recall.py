@@ -11,14 +11,15 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from dnagoat.config import Frozen, GoatConfig, ModelConfig, TrainConfig
+from dnagoat import __version__
+from dnagoat.config import Frozen, ModelConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.measures import Progress, Result, silent
-from dnagoat.evaluation.probes.arms import position_of
 from dnagoat.evaluation.probes.fit import Batch, learned
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model import DnaLM
+from dnagoat.training.arms import of_arm
 
 ASKED_AT_ONCE = 32_768  # symbols in one forward pass
 
@@ -36,12 +37,18 @@ class RecallOptions(Frozen):
     arms: tuple[str, ...] = ("rope", "goat")
     seeds: int = Field(1, ge=1)
     model: ModelConfig = ModelConfig()
-    goat: GoatConfig = GoatConfig()
     train: TrainConfig = TrainConfig()
 
     @property
     def hidden(self) -> Task:
         return Task(self.task, self.marker, self.key)
+
+    def config(self, arm: str, seed: int) -> RunConfig:
+        """The ordinary configuration of an arm, but that its data is made."""
+        model = self.model.but(context=self.length)
+        made = f"{self.task} made from seed {seed}"
+        base = RunConfig(model=model, train=self.train, dataset=made, dataset_hash="", tool_version=__version__)
+        return of_arm(base, arm, seed=seed)
 
 
 def recall(options: RecallOptions, device: str = "cpu", progress: Progress = silent) -> Result:
@@ -60,13 +67,12 @@ def recall(options: RecallOptions, device: str = "cpu", progress: Progress = sil
 
 
 def _arm(options: RecallOptions, arm: str, device: str, progress: Progress) -> dict[str, Any]:
-    config = options.model.but(context=options.length, position=position_of(arm, options.goat))
     fits, tables = [], []
     for seed in range(options.seeds):
-        model = DnaLM(config, seed).to(device)
-        train = options.train.but(seed=seed)
+        config = options.config(arm, seed)
+        model = DnaLM(config.model, seed).to(device)
         watch = partial(progress, f"{arm}, seed {seed}")
-        curve = learned(model, partial(questions, options, seed), train, watch)
+        curve = learned(model, partial(questions, options, seed), config.train, watch)
         fits.append({"seed": seed, "loss": curve})
         tables.append(ask(model, options, seed))
     hits = np.sum([whole for whole, _ in tables], axis=0)

@@ -1,0 +1,114 @@
+"""`dnagoat probe` and `dnagoat inspect RUN` as a user types them: results, figures, tables, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dnagoat.reporting.probes import read_probes, sentence, tables
+from dnagoat_cli import app
+
+QUICK = ["--steps", "2", "--batch-size", "2", "--device", "cpu"]
+
+
+def run_it(*words: object) -> tuple[int, str, str]:
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("task", ["passkey", "needle"])
+def test_recall_leaves_a_result_a_figure_and_a_table(task: str, tmp_path: Path) -> None:
+    out = tmp_path / task
+    words = ["probe", task, "--arm", "rope", "--arm", "goat@init=uniform", "--times", "1,2", "--trials", 3, *QUICK]
+    code, said, _ = run_it(*words, "--depths", 2, "--out", out)
+    assert code == 0
+    (result,) = read_probes([out])
+    assert result["probe"] == task
+    assert [arm["arm"] for arm in result["arms"]] == ["rope", "goat@init=uniform"]
+    assert " ".join(sentence(result).split()) in " ".join(said.split())
+    assert {file.suffix for file in (out / "figures").iterdir()} == {".svg", ".pdf", ".png"}
+    assert (out / "tables" / f"probe-{task}.csv").read_text().count("\n") == 3
+    code, _, err = run_it(*words, "--out", out)
+    assert code == 2 and "--force" in err
+
+
+def test_induction_tells_placements_depths_and_recipes_apart(tmp_path: Path) -> None:
+    out = tmp_path / "induction"
+    words = ["--depth", "1,2,3", "--strengths", "0,0.5,1", "--recipe", "none,momentum", "--trials", 3, *QUICK]
+    code, said, _ = run_it("probe", "induction", *words, "--out", out, "--json")
+    assert code == 0
+    result = json.loads(said)
+    # per recipe and depth: three strengths after the rotation, two before it
+    assert len(result["rows"]) == 2 * 3 * 5
+    assert [law["recipe"] for law in result["laws"]] == ["none", "momentum"]
+    assert [table.name for table in tables(result)] == [
+        "probe-induction",
+        "probe-induction-law-none",
+        "probe-induction-law-momentum",
+    ]
+    assert read_probes([out / "probe.json"]) == [result]
+
+
+def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset, tmp_path: Path) -> None:
+    out = tmp_path / "far"
+    words = ["probe", "extrapolate", dataset.path, "--arm", "nope", "--arm", "alibi", *QUICK]
+    words += ["--lengths", "1x,2x", "--windows", 4, "--out", out]
+    code, said, _ = run_it(*words)
+    assert code == 0 and "alibi goes from" in " ".join(said.split())
+    (result,) = read_probes([out])
+    lengths = [row["length"] for arm in result["arms"] for seed in arm["seeds"] for row in seed["lengths"]]
+    assert lengths == [64, 128, 64, 128]
+    stamps = {file: file.stat().st_mtime_ns for file in out.glob("*-s0/checkpoints/*/weights.safetensors")}
+    assert len(stamps) >= 2
+    assert run_it(*words, "--force")[0] == 0
+    assert stamps == {file: file.stat().st_mtime_ns for file in stamps}
+
+
+def test_sink_compares_runs(make_run, tmp_path: Path) -> None:
+    runs = [make_run("rope").path, make_run("goat").path]
+    out = tmp_path / "sink"
+    code, said, _ = run_it("probe", "sink", *runs, "--windows", 3, "--out", out, "--device", "cpu")
+    assert code == 0 and "of its attention" in " ".join(said.split())
+    (result,) = read_probes([out])
+    assert [run["arm"] for run in result["runs"]] == ["rope", "goat"]
+    assert [len(table.rows) for table in tables(result)] == [4, 4]
+
+
+def test_inspect_shows_a_run_and_writes_figures_where_asked(make_run, tmp_path: Path) -> None:
+    run = make_run("goat")
+    code, said, _ = run_it("inspect", run.path, "--windows", 3, "--device", "cpu", "--out", tmp_path / "look")
+    assert code == 0
+    assert "without recency" in said and "10.5 bases" in said
+    assert (tmp_path / "look" / "figures" / "inspect-training.svg").exists()
+    assert len(list((tmp_path / "look" / "tables").iterdir())) == 4
+    code, said, _ = run_it("inspect", run.path, "--windows", 3, "--device", "cpu", "--json")
+    assert json.loads(said) == json.loads((run.path / "evaluation" / "inspect.json").read_text())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["passkey", "--length", "10"], "at least --length 20"),
+        (["passkey", "--preset", "huge"], "tiny and paper"),
+        (["needle", "--arm", "rope@speed=3"], "@speed=3 is none of"),
+        (["needle", "--times", "1,x"], "--times 1,x"),
+        (["induction", "--stretch", "40"], "does not come twice in 64"),
+        (["induction", "--strengths", "a"], "give numbers with commas"),
+    ],
+)
+def test_a_wrong_option_gets_one_sentence(words: list[str], told: str, tmp_path: Path) -> None:
+    code, _, err = run_it("probe", *words, "--out", tmp_path / "none", "--device", "cpu")
+    assert code == 2
+    assert told in err and err.count("\n") == 1
+    assert not (tmp_path / "none").exists()
+
+
+def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+    from dnagoat.errors import RunError
+
+    with pytest.raises(RunError, match="not the result of a probe"):
+        read_probes([tmp_path])
