@@ -1,56 +1,46 @@
-"""`dnagoat info`: what this machine offers, to read before a long run and to send with a fault."""
+"""`dnagoat info`: versions, devices, usable attention kernels, and on request the proof that they are exact."""
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from dnagoat_cli.main import app
 
-HELP = """
-Show versions, devices, and which attention kernels run here.
+EXAMPLES = """
+Show versions, devices and usable attention kernels.
+
+With --self-test every position scheme and kernel is compared with an explicit float64 reference on this device: the
+errors and their bars are printed, and the exit code is 1 if one is missed.
 
 [bold]Examples[/bold]
 
   dnagoat info
 
-  dnagoat info --json                       [dim]for scripts, or to send with a fault[/dim]
+  dnagoat info --self-test                          [dim]about a minute on a CPU[/dim]
+
+  dnagoat info --self-test --device cuda --json > parity.json
 """
 
-GIB = 2**30
 
+@app.command(help=EXAMPLES)
+def info(
+    self_test: Annotated[bool, typer.Option("--self-test", help="Check exactness on a device.")] = False,
+    device: Annotated[str, typer.Option(help="Where the self-test runs: auto, cpu, cuda or cuda:N.")] = "auto",
+    length: Annotated[int, typer.Option(min=2, max=4096, help="Bases in the self-test.")] = 512,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    from dnagoat.measure.environment import environment
+    from dnagoat_cli import info_view as view
 
-@app.command(help=HELP)
-def info(as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False) -> None:
-    from dnagoat.measure.machine import machine
-
-    facts = machine()
+    facts = environment()
+    if not as_json:
+        view.show_environment(facts)
+    rows = view.tested(device, length) if self_test else None
     if as_json:
-        print(json.dumps(facts, indent=2))
-        return
-    table = Table(box=None, show_header=False)
-    table.add_column(style="bold")
-    table.add_column()
-    for name, number in facts["versions"].items():
-        table.add_row(name, number or "[dim]not installed[/dim]")
-    table.add_section()
-    cpu, cuda = facts["cpu"], facts["cuda"]
-    table.add_row("processor", f"{cpu['cores']} cores, {cpu['threads']} threads, {cpu['memory'] / GIB:.1f} GiB")
-    for device in cuda["devices"]:
-        bf16 = "bf16" if device["bf16"] else "no bf16"
-        size = f"{device['memory'] / GIB:.1f} GiB"
-        table.add_row("GPU", f"{device['name']}, {size}, capability {device['capability']}, {bf16}")
-    if not cuda["devices"]:
-        table.add_row(
-            "GPU", f"none that torch can use ({'CUDA ' + cuda['version'] if cuda['version'] else 'CPU build'})"
-        )
-    table.add_section()
-    for name, fault in facts["kernels"].items():
-        table.add_row(f"--kernel {name}", f"no: {fault}" if fault else "yes")
-    runs = [name for name, usable in facts["sdpa"].items() if usable]
-    table.add_row("sdpa chooses from", ", ".join(runs))
-    Console().print(table)
+        view.print_json(facts, rows)
+    elif rows is not None:
+        view.show_parities(rows)
+    if not all(row.held for row in rows or ()):
+        raise typer.Exit(1)
