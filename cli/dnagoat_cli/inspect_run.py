@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from dnagoat_cli.numbers_view import show_down
-from dnagoat_cli.report_view import progress
+from dnagoat_cli.measuring import bars
 
 if TYPE_CHECKING:
     from dnagoat_cli.inspect import Request
@@ -27,7 +27,7 @@ def show(path: Path, request: Request) -> None:
     run = open_run(path)
     asked = {"split": request.split, "windows": request.windows, "device": str(pick_device(request.device))}
     options = MeasureOptions.model_validate(asked)
-    with progress() as task:
+    with bars() as task:
         result = ensure(run, "inspect", options, force=request.force, progress=task(f"{run.name}: inspect"))
     tables = microscope.tables(result)
     if request.out is not None:

@@ -12,8 +12,8 @@ from dnagoat_cli.main import app
 
 probe = typer.Typer(
     no_args_is_help=True,
-    help="Test one claim with small models: retrieval, induction, extrapolation, attention sinks. Each writes a result "
-    "that `dnagoat report --probe` shows.",
+    help="Test one claim with small models: retrieval, induction, extrapolation, attention sinks. Each writes a folder "
+    "that `dnagoat report` shows.",
 )
 app.add_typer(probe, name="probe")
 

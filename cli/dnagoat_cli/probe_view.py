@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from dnagoat_cli.numbers_view import show_down
-from dnagoat_cli.report_view import progress
+from dnagoat_cli.measuring import bars
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measures import Progress
@@ -109,7 +109,7 @@ def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict
 
     out = given["out"] or Path("probes") / name
     probes.free(out, force=given["force"])
-    with progress() as task:
+    with bars() as task:
         found = work(out, str(pick_device(given["device"])), task(name))
     result = {
         "format": 1,
