@@ -152,13 +152,18 @@ class Source:
                     self.gzi.append((self.done - len(piece), out))
         if not fresh:
             raise SourceError(f"{self.path} is a gzip file that was cut short; fetch it again")
-        if self.gzi:
+        if self.kind == "bgzip":
             self._drop_end_marker(out)
 
     def _drop_end_marker(self, out: int) -> None:
-        """The offset after the last block is no block's, nor is the empty one's that ends a bgzip file."""
+        """The offset after the last block is no block's, nor is that of the empty block that ends a bgzip file."""
         self.gzi.pop()
-        if self.gzi and self.gzi[-1][1] == out:
+        # Only this marker tells a file that was cut between two blocks from a whole one (SAM specification, 4.1.2).
+        if out and (not self.gzi or self.gzi[-1][1] != out):
+            raise SourceError(
+                f"{self.path} is a bgzip file without its end marker, so it was cut short; fetch it again"
+            )
+        if self.gzi:
             self.gzi.pop()
 
     def write_gzi(self, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
@@ -163,7 +164,8 @@ def test_a_damaged_gzip_never_gives_other_bases(
     except SourceError as fault:
         assert "\n" not in str(fault)
         return
-    assert got == made[1]  # a flag or a time stamp in a header changes nothing
+    # A flag or a time stamp in a header changes nothing. A gzip that ends between two of its members is a whole one.
+    assert got == (made[1] if how == "bgzip" else plainly(gzip.decompress(whole)))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

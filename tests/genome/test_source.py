@@ -61,6 +61,17 @@ def test_a_gzip_that_was_cut_short_is_refused(tmp_path: Path, how: str, share: f
         read(path)
 
 
+def test_a_bgzip_that_was_cut_between_blocks_is_refused(tmp_path: Path) -> None:
+    whole = packed(TEXT, "bgzip", tmp_path / "whole.gz")
+    source = Source(whole)
+    assert b"".join(source.blocks()) == TEXT
+    path = tmp_path / "cut.gz"
+    for end, _ in (source.gzi[0], source.gzi[-1]):
+        path.write_bytes(whole.read_bytes()[:end])
+        with pytest.raises(SourceError, match="without its end marker"):
+            read(path)
+
+
 def test_damage_is_told_apart(tmp_path: Path) -> None:
     whole = gzip.compress(TEXT)
     path = tmp_path / "genome.gz"
