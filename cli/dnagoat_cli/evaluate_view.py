@@ -40,17 +40,24 @@ def measured(
     run: Path, wanted: Sequence[str], splits: Sequence[str] | None, options: MeasureOptions, force: bool
 ) -> Measured:
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
+    from dnagoat.errors import WindowError
     from dnagoat.evaluation.measures import chosen, ensure
     from dnagoat.runs import open_run
 
     opened = open_run(run)
-    found = []
+    found: Measured = []
     for measure in [chosen(name) for name in wanted or ["nll"]]:
         both = measure.name == "nll" and not splits
         for split in ("val", "test") if both else splits or ["test"]:
             here = options.but(split=split)
-            with bar() as progress:
-                result = ensure(opened, measure.name, here, force=force, progress=progress)
+            try:
+                with bar() as progress:
+                    result = ensure(opened, measure.name, here, force=force, progress=progress)
+            except WindowError as none:  # a split that nobody asked for by name may be empty
+                if not both or (split == "test" and not found):
+                    raise
+                sys.stderr.write(f"note: {none}\n")
+                continue
             found.append((result, measure.path(opened, here)))
             if not measure.per_split:
                 break

@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dnagoat.files import write_json
+from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat_cli import app
 
 ON_CPU = ["--device", "cpu", "--block", "100", "--resamples", "1000"]
@@ -65,6 +68,21 @@ def test_faults_are_one_sentence(make_run, words: list[str], said: str) -> None:
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_an_empty_split_is_a_note(make_run, dataset: Dataset, tmp_path: Path) -> None:
+    """A dataset without validation windows is scored on its test split."""
+    (tmp_path / "two.fa").write_text(f">a\n{'ACGTTGCA' * 400}\n>b\n{'GATTACAA' * 400}\n")
+    two = prepare(tmp_path / "two.fa", tmp_path / "two", PrepareOptions(window=64, test=("b",)))
+    run = make_run()
+    config = run.config.but(dataset=str(two.path), dataset_hash=two.content_hash)
+    write_json(run.path / "config.json", config.model_dump(mode="json"))
+    code, _, err = run_it(run.path, *ON_CPU)
+    assert code == 0
+    assert "no window in the split val" in err
+    assert not (run.path / "evaluation" / "nll-val.json").exists()
+    assert (run.path / "evaluation" / "nll-test.json").exists()
+    assert run_it(run.path, "--split", "val", *ON_CPU)[0] == 2
 
 
 def test_records_of_a_file(make_run, tmp_path: Path) -> None:
