@@ -54,7 +54,12 @@ class Fasta:
             raise SourceError(f"{self.source} has no indexed record {name}")
         if not 0 <= start <= end <= self.lengths[name]:
             raise SourceError(f"{name}:{start:,}-{end:,} is outside the {self.lengths[name]:,} bases of {name}")
-        return str(self._reader[name][start:end]) if start < end else ""
+        if start == end:
+            return ""
+        try:
+            return str(self._reader[name][start:end])
+        except (ValueError, OSError, pyfaidx.FetchError) as fault:
+            raise SourceError(f"{name}:{start:,}-{end:,} of {self.source} cannot be read: {fault}") from None
 
     def close(self) -> None:
         self._reader.close()

@@ -72,8 +72,7 @@ class Source:
             raise SourceError(f"{path} is not a file; give a FASTA file")
         try:
             self.size = path.stat().st_size
-            with path.open("rb") as handle:
-                head = handle.read(512)
+            head = self._head(0)
         except OSError as fault:
             raise SourceError(f"{path} cannot be read: {fault.strerror}") from None
         if not head:
@@ -82,6 +81,11 @@ class Source:
         self.done = 0  # bytes of the file that were read
         self.gzi: list[tuple[int, int]] = []
         self._digest = sha256()
+
+    def _head(self, at: int) -> bytes:
+        with self.path.open("rb") as handle:
+            handle.seek(at)
+            return handle.read(64)
 
     @property
     def sha256(self) -> str:
@@ -160,6 +164,9 @@ class Source:
         self.gzi.pop()
         # Only this marker tells a file that was cut between two blocks from a whole one (SAM specification, 4.1.2).
         if out and (not self.gzi or self.gzi[-1][1] != out):
+            if self.gzi and _kind(self._head(self.gzi[-1][0])) != "bgzip":
+                self.kind, self.gzi = "gzip", []  # ordinary gzip was put behind it: whole, but without blocks
+                return
             raise SourceError(
                 f"{self.path} is a bgzip file without its end marker, so it was cut short; fetch it again"
             )

@@ -61,6 +61,14 @@ def test_a_gzip_that_was_cut_short_is_refused(tmp_path: Path, how: str, share: f
         read(path)
 
 
+def test_gzip_behind_bgzip_is_read_as_gzip(tmp_path: Path) -> None:
+    path = packed(TEXT, "bgzip", tmp_path / "genome.gz")
+    path.write_bytes(path.read_bytes() + gzip.compress(TEXT))
+    source = Source(path)
+    assert b"".join(source.blocks()) == TEXT + TEXT
+    assert (source.kind, source.gzi) == ("gzip", [])
+
+
 def test_a_bgzip_that_was_cut_between_blocks_is_refused(tmp_path: Path) -> None:
     whole = packed(TEXT, "bgzip", tmp_path / "whole.gz")
     source = Source(whole)
