@@ -25,6 +25,7 @@ HELD_OUT: Final[tuple[Split, ...]] = ("val", "test")
 NEAR: Final = 0.5  # of a window's 32-mers in train: a near-copy
 SAME: Final = 0.95  # all but the same
 FEWEST: Final = 8  # sampled 32-mers that a window must have to be judged
+_MOST: Final = 16_000_000  # 32-mers of the held-out splits that are kept in memory, at 18 bytes each
 _PAIRS: Final = 10  # worst windows that are shown: so many of all, and so many judged outside repeats
 
 Ints = NDArray[np.int64]
@@ -93,7 +94,7 @@ def _report(dataset: Dataset, threads: int, progress: Tell) -> dict[str, Any]:
         raise DatasetError(
             f"{dataset.path} has windows of {dataset.window} bases; the leak report compares {K}-mers and needs {2 * K}"
         )
-    one_in = max(1, min(16, dataset.window // 64))
+    one_in = _one_in(dataset)
     reader = Reader(dataset, one_in)
     search = Search(reader, dataset.spans("train"), threads, progress)
     samples = [Sample(split, dataset.starts(split), reader.whole(dataset.spans(split))) for split in HELD_OUT]
@@ -120,6 +121,13 @@ def _report(dataset: Dataset, threads: int, progress: Tell) -> dict[str, Any]:
         "splits": splits,
         "pairs": _pairs(dataset, search, worst),
     }
+
+
+def _one_in(dataset: Dataset) -> int:
+    """One 32-mer in how many is looked at: about 64 a window, fewer where the held-out splits are too large for that."""
+    usual = max(1, min(16, dataset.window // 64))
+    held_out = sum(int((end - start).sum()) for start, end in (dataset.spans(split).T for split in HELD_OUT))
+    return max(usual, min(-(-held_out // _MOST), dataset.window // (2 * FEWEST)))
 
 
 def _counts(sample: Sample, hits: NDArray[np.bool_], window: int, chosen: NDArray[np.bool_]) -> Counts:
