@@ -124,7 +124,7 @@ def _report(dataset: Dataset, threads: int, progress: Tell) -> dict[str, Any]:
 
 
 def _one_in(dataset: Dataset) -> int:
-    """One 32-mer in how many is looked at: about 64 a window, fewer where the held-out splits are too large for that."""
+    """One 32-mer in how many is looked at: about 64 a window, fewer where the held-out splits are very large."""
     usual = max(1, min(16, dataset.window // 64))
     held_out = sum(int((end - start).sum()) for start, end in (dataset.spans(split).T for split in HELD_OUT))
     return max(usual, min(-(-held_out // _MOST), dataset.window // (2 * FEWEST)))
