@@ -35,21 +35,19 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     refuse_dense(run.config.model, lengths[-1])
     model = run.model(options.which, options.device)
     once, scored = run.config.model.context, max(lengths[0] // 2, 1)
-    every = [
-        score(model, dataset.tokens, _ending_at(ends, length, scored if length < lengths[-1] else length),
-              options.batch_size * dataset.window, progress, once)
+    batch_bases = options.batch_size * dataset.window
+    whole = [
+        score(model, dataset.tokens, _ending_at(ends, length, length), batch_bases, progress, once)
         for length in lengths
-    ]  # fmt: skip
-    longest = every[-1]
-    last = np.concatenate([np.arange(end - scored, end) for end in longest.pieces.offsets[1:]])
-    every[-1] = Scores(_ending_at(ends, lengths[-1], scored), longest.losses[last], longest.hits[last])
+    ]
+    every = [_last(scores, ends, scored) for scores in whole]
     blocks = blocks_of(dataset, every[0].pieces, options.block)
     result = {
         "training_length": once,
         "scored_each": scored,
         **about(run, every[0].pieces, every[0].counts(), blocks, options),
         "lengths": _rows(lengths, every, blocks, options, once),
-        "positions": _by_position(longest, scored, blocks, options),
+        "positions": _by_position(whole[-1], scored, blocks, options),
     }
     result["warnings"] += warnings
     return result
