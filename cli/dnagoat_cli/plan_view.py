@@ -41,8 +41,9 @@ def _table(config: RunConfig, planned: Plan, device: str, windows: int) -> Table
     table = Table(
         title=f"{config.preset} with {position}, {train.steps:,} steps of {train.batch_size} windows", box=None
     )
-    for column in ({}, {"justify": "right"}, {"style": "dim"}):
-        table.add_column(**column)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(style="dim")
     rows = [
         ("parameters", f"{planned.parameters:,}", f"{planned.position_parameters:,} of them position"),
         ("arithmetic", f"{planned.flops_per_token / 1e6:,.1f} MFLOP", "a base, forward and backward"),

@@ -59,14 +59,16 @@ def compare(
     dataset: Dataset,
     *,
     windows: int | None,
+    block: int = BLOCK_BASES,
     device: str = "cpu",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Result:
     """Scores the best checkpoint of every run on `windows` spread windows of each split, and judges arm by arm against
     the first. Scores are kept in the run folders."""
+    options = MeasureOptions(windows=windows, device=device, block=block)
     splits = [split for split in SPLITS if len(dataset.starts(split))]
     scored = {
-        (arm.name, split): _scored(arm, split, dataset, windows, device, progress) for split in splits for arm in arms
+        (arm.name, split): _scored(arm, dataset, options.but(split=split), progress) for split in splits for arm in arms
     }
     rows = [
         _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits})
@@ -82,20 +84,17 @@ def compare(
         "tool_version": dnagoat.__version__,
         "level": LEVEL,
         "resamples": RESAMPLES,
-        "block_bases": BLOCK_BASES,
+        "block_bases": block,
         "windows": windows,
         "arms": rows,
         "verdict": sentence(rows),
     }
 
 
-def _scored(
-    arm: Arm, split: Split, dataset: Dataset, windows: int | None, device: str, progress: Callable[[str], None]
-) -> Scored:
-    options = MeasureOptions(split=split, windows=windows, device=device)
+def _scored(arm: Arm, dataset: Dataset, options: MeasureOptions, progress: Callable[[str], None]) -> Scored:
     every = []
     for path in arm.runs:
-        progress(f"scoring {path.name} on {split}")
+        progress(f"scoring {path.name} on {options.split}")
         every.append(scores_of(open_run(path), dataset, options))
     strata = _strata(dataset, every[0])
     return Scored(
@@ -104,7 +103,7 @@ def _scored(
             for name, inside in strata.items()
         },
         counts={name: _within(every[0], inside, np.ones_like(every[0].losses)) for name, inside in strata.items()},
-        blocks=blocks_of(dataset, every[0].pieces, BLOCK_BASES),
+        blocks=blocks_of(dataset, every[0].pieces, options.block),
     )
 
 
