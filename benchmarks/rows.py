@@ -46,12 +46,12 @@ def interleaved(arms: Mapping[str, Callable[[], object]], rounds: int) -> dict[s
 def finish(rows: Iterable[Row], json_file: Path | None) -> None:
     """Prints the table as rows come, writes the JSON, and ends the process: 1 when a bar is missed."""
     done = []
-    print(f"{'row':<30} {'value':>10} {'unit':<8} {'bar':>10}  verdict")
+    print(f"{'row':<42} {'value':>10} {'unit':<8} {'bar':>10}  verdict")
     for row in rows:
         done.append(row)
         verdict = {None: "not measured", True: "held", False: "MISSED"}[row.held]
         value = "n/a" if row.value is None else f"{row.value:.4g}"
-        print(f"{row.name:<30} {value:>10} {row.unit:<8} {row.sense} {row.bar:<8g} {verdict}", flush=True)
+        print(f"{row.name:<42} {value:>10} {row.unit:<8} {row.sense} {row.bar:<8g} {verdict}", flush=True)
         if row.detail:
             print(f"    {row.detail}", flush=True)
     if json_file is not None:

@@ -93,7 +93,8 @@ class Parity:
 
 def error(got: Tensor, want: Tensor) -> float:
     """max |got - want| / max |want|; the plain difference where the reference is zero."""
-    gap, scale = (got.double() - want).abs().max(), want.abs().max()
+    got, want = got.detach().double(), want.detach()
+    gap, scale = (got - want).abs().max(), want.abs().max()
     return float(gap / scale) if scale > 1e-12 else float(gap)
 
 

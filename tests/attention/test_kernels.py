@@ -1,0 +1,118 @@
+"""Whether the kernel stays the standard one: no mask, no matrix, limits that are said, and what ran is observed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from dnagoat.attention import kernels
+from dnagoat.attention.kernels import flash_fault, kernel_for, sdpa
+from dnagoat.attention.parity import SUBJECTS, Subject
+from dnagoat.attention.positions import At
+from dnagoat.attention.ran import DENSE, kernel_of
+from dnagoat.config import ModelConfig, PositionConfig
+from dnagoat.errors import MissingError, OptionError
+from dnagoat.model import DnaLM
+
+softmax = kernels.dense(lambda scores: scores.softmax(-1))
+
+
+@pytest.mark.parametrize("name", ["nope", "sinusoidal", "rope", "alibi", "goat", "goat+rope"])
+def test_a_full_pass_is_one_causal_call_without_a_mask(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[dict[str, Any]] = []
+
+    def spy(*tensors: Tensor, **settings: Any) -> Tensor:
+        calls.append({**settings, "shapes": {tuple(x.shape) for x in tensors}})
+        return torch.nn.functional.scaled_dot_product_attention(*tensors, **settings)
+
+    monkeypatch.setattr(kernels, "scaled_dot_product_attention", spy)
+    model = DnaLM(ModelConfig(layers=3, position=PositionConfig(name=name)))
+    model(torch.zeros(2, 33, dtype=torch.long))
+    assert len(calls) == 3
+    for call in calls:
+        assert call["is_causal"] and call["attn_mask"] is None
+        assert call["shapes"] == {(2, 2, 33, 64)}  # lanes are inside the head
+
+
+class Largest(TorchDispatchMode):
+    """The most elements that any operator's result has."""
+
+    elements = 0
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        for tensor in result if isinstance(result, tuple) else (result,):
+            if isinstance(tensor, Tensor):
+                self.elements = max(self.elements, tensor.untyped_storage().nbytes() // tensor.element_size())
+        return result
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.label)
+def test_nothing_of_length_by_length_is_ever_built(subject: Subject) -> None:
+    layer, length = subject.layer(), 4096
+    x = torch.randn(1, length, 256, requires_grad=True)
+    with Largest() as largest:
+        layer(x, At(torch.arange(length))).sum().backward()
+    assert largest.elements < length * length / 8
+
+
+@pytest.mark.parametrize("causal", [True, False])
+def test_sdpa_and_dense_agree(causal: bool) -> None:
+    q, k, v = torch.randn(3, 2, 4, 37, 64, dtype=torch.float64)
+    torch.testing.assert_close(sdpa(q, k, v, 0.1, causal, None), softmax(q, k, v, 0.1, causal, None))
+    mask = torch.rand(2, 1, 37, 37) > 0.5
+    mask |= torch.eye(37, dtype=torch.bool)
+    torch.testing.assert_close(sdpa(q, k, v, 0.1, False, mask), softmax(q, k, v, 0.1, False, mask))
+
+
+def test_dense_scores_are_at_least_float32() -> None:
+    q, k = (6 * torch.randn(2, 1, 1, 40, 64)).bfloat16()
+    v = torch.eye(40, 64).bfloat16()[None, None]
+    got = softmax(q, k, v, 1.0, True, None)
+    want = softmax(q.double(), k.double(), v.double(), 1.0, True, None)
+    assert got.dtype == torch.bfloat16
+    assert (got - want).abs().max() < 2e-2
+
+
+def test_dense_refuses_what_is_too_long() -> None:
+    x = torch.zeros(1, 1, 1, 2).expand(1, 1, kernels.DENSE_LIMIT + 1, 2)
+    with pytest.raises(OptionError, match="8,193 keys are more than the 8,192"):
+        softmax(x[:, :, :1], x, x, 1.0, False, None)
+
+
+@pytest.mark.skipif(flash_fault() is None, reason="flash-attn works here")
+def test_flash_is_refused_with_its_reason_and_auto_falls_back() -> None:
+    with pytest.raises(MissingError, match="kernel flash cannot be used here"):
+        DnaLM(ModelConfig(layers=1, kernel="flash"))
+    assert kernel_for("auto", "softmax", softmax) is sdpa
+
+
+def test_a_sparse_normaliser_does_not_go_with_a_fused_kernel() -> None:
+    with pytest.raises(OptionError, match="needs the dense kernel"):
+        ModelConfig(normaliser="sparsemax", kernel="sdpa")
+
+
+def test_the_kernel_that_ran_is_observed_not_assumed() -> None:
+    x = torch.zeros(1, 16, dtype=torch.long)
+    model, explicit = DnaLM(ModelConfig(layers=1)), DnaLM(ModelConfig(layers=1, kernel="dense"))
+
+    def quadratic() -> Tensor:
+        with sdpa_kernel(SDPBackend.MATH):
+            return model(x)
+
+    assert kernel_of(lambda: model(x)) == "sdpa, flash on CPU"
+    assert kernel_of(lambda: model(x).sum().backward()) == "sdpa, flash on CPU"
+    assert kernel_of(quadratic) == "sdpa, math (quadratic)"
+    assert kernel_of(lambda: explicit(x)) == DENSE
+
+
+def test_the_order_of_magnitudes_keeps_the_digits() -> None:
+    """Recency at slope 1 costs no more digits than content alone: the row constant and the order of lanes see to it."""
+    from dnagoat.attention.parity import layer_errors
+
+    assert layer_errors(Subject("goat", parts=("recency",), heads=2), 1024, 1, "cpu", sdpa)["forward"] < 3e-6
