@@ -1,4 +1,4 @@
-"""Laws of the whole model: no base sees what follows it, a batch's neighbours do not matter, a cache changes nothing."""
+"""Laws of the whole model: no base sees what follows it, neighbours do not matter, a cache changes nothing."""
 
 from __future__ import annotations
 
