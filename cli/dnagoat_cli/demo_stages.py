@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ ARMS = ("rope", "goat")
 STEPS = 300
 BATCH = 4  # windows of 1,024 bases
 SCORED = 256  # windows of each split that are scored
+LENGTHS = ("1x", "2x", "4x", "8x")
 PROMPTS, SAMPLES, LENGTH = 40, 4, 256
 
 REMARK = (
@@ -135,20 +137,26 @@ def measures() -> MeasureOptions:
     from dnagoat.evaluation.measures import MeasureOptions
     from dnagoat.evaluation.trajectory import TrajectoryOptions
 
-    return MeasureOptions(windows=SCORED, trajectory=TrajectoryOptions(prompts=PROMPTS, samples=SAMPLES, length=LENGTH))
+    return MeasureOptions(
+        windows=SCORED,
+        lengths=LENGTHS,
+        trajectory=TrajectoryOptions(prompts=PROMPTS, samples=SAMPLES, length=LENGTH),
+    )
 
 
 def reported(plan: Plan, runs: Sequence[Run], force: bool) -> None:
     """Measures, report and the comparison in the terminal; an existing report of these very runs stays."""
     from dnagoat.reporting.report import report
-    from dnagoat.reporting.results import Results, read_runs
-    from dnagoat_cli.report_view import measured, repeated, show
+    from dnagoat.reporting.results import read
+    from dnagoat_cli.measuring import measured
+    from dnagoat_cli.report_view import show
 
     say("[bold]4 of 4[/bold]  scoring, and the report")
-    measured(runs, options=measures())
+    measured(runs, measures())
     paths = [run.path for run in runs]
     remark = REMARK.format(bases=f"{runs[0].metrics()[-1]['bases']:,}")
-    made = report(Results(read_runs(paths)), repeated(paths, plan.report), remarks=[remark])
+    command = shlex.join(["dnagoat", "report", *map(str, paths), "--out", str(plan.report)])
+    made = report(read(paths), command, remarks=[remark])
     if (plan.report / "report.html").exists() and not force:
         if not made.same_as(plan.report):
             raise RunError(f"{plan.report} holds the report of other runs; move it away, or give --force")

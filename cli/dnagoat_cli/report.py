@@ -1,4 +1,4 @@
-"""`dnagoat report`: from runs to one page that compares them."""
+"""`dnagoat report`: from runs, a comparison or probes to one page."""
 
 from __future__ import annotations
 
@@ -10,37 +10,58 @@ import typer
 from dnagoat_cli.main import app
 
 EXAMPLES = """
-Compare runs on one page: verdict, tables, figures, methods.
+Show runs on one page: verdict, tables, figures, methods.
 
-Measures that a run does not have yet are computed and kept in its folder, once.
+Measures that a run does not have yet are computed and kept in its folder, once. The page opens offline; beside it stand
+Markdown, JSON, CSV tables, and figures as SVG, PDF and PNG.
 
 [bold]Examples[/bold]
 
   dnagoat report runs/goat runs/rope --out reports/mine
 
-  dnagoat report runs/goat --skip generation               [dim]without sampling DNA, which takes longest[/dim]
+  dnagoat report runs/compare                              [dim]a folder that compare wrote: a verdict over seeds[/dim]
+
+  dnagoat report runs/goat --skip generation --windows 200 [dim]sooner[/dim]
+
+  dnagoat report runs/goat runs/rope --bench bench.json    [dim]with speed and memory that `bench` measured[/dim]
 """
+
+SOONER = "What is computed where it is missing"
 
 
 @app.command(help=EXAMPLES)
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders that `train` wrote.")],
+    paths: Annotated[list[Path], typer.Argument(help="Folders that `train`, `compare` or `probe` wrote.")],
     out: Annotated[Path | None, typer.Option(help="Folder to write; reports/NAMES by default.")] = None,
-    skip: Annotated[list[str] | None, typer.Option(help="Measure that is not computed; may be repeated.")] = None,
-    device: Annotated[str, typer.Option(help="Where missing measures are computed: auto, cpu, cuda.")] = "auto",
-    batch_size: Annotated[int, typer.Option(help="Windows read at once; changes no result.")] = 64,
+    bench: Annotated[list[Path] | None, typer.Option(help="File that `bench --out` wrote; repeatable.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a report that is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the content of results.json.")] = False,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(help="nll, strata, lengths, prior, generation or leakage; repeatable.", rich_help_panel=SOONER),
+    ] = None,
+    windows: Annotated[
+        int | None, typer.Option(min=1, help="Windows scored of each split; all by default.", rich_help_panel=SOONER)
+    ] = None,
+    prompts: Annotated[
+        int | None, typer.Option(min=2, help="Prompts that are continued; 128 by default.", rich_help_panel=SOONER)
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=SOONER)] = "auto",
+    batch_size: Annotated[
+        int, typer.Option(min=1, help="Windows at once; changes no result.", rich_help_panel=SOONER)
+    ] = 64,
 ) -> None:
-    from dnagoat.reporting.report import free, report
-    from dnagoat.reporting.results import Results, read_runs
-    from dnagoat.runs import open_run
-    from dnagoat_cli.report_view import measured, repeated, show
+    import shlex
+    import sys
 
-    opened = [open_run(path) for path in runs]
-    target = out or Path("reports") / "-".join(run.name for run in opened)
-    free(target, force=force)
-    measured(opened, device=device, batch_size=batch_size, skip=skip or [])
-    made = report(Results(read_runs(runs)), repeated(runs, target))
-    page = made.write(target, force=force)
-    show(made, page, as_json)
+    from dnagoat.reporting import report as reports
+    from dnagoat.reporting.results import read, sources
+    from dnagoat_cli.measuring import asked, measured
+    from dnagoat_cli.report_view import show
+
+    found = sources(paths)
+    target = out or Path("reports") / "-".join(path.resolve().name for path in paths)
+    reports.free(target, force=force)
+    measured(found.measured(), asked(windows, prompts, device, batch_size, found), skip or [])
+    made = reports.report(read(paths, bench=bench or []), shlex.join(["dnagoat", *sys.argv[1:]]))
+    show(made, made.write(target, force=force), as_json)

@@ -12,13 +12,13 @@ from dnagoat.reporting.results import Results, RunResults
 
 @dataclass(frozen=True)
 class Warnings:
-    """Short words beside a number, by (run name, what); and whole sentences for the top of the page."""
+    """Short words beside a number, by (run key, what); and whole sentences for the top of the page."""
 
     beside: dict[tuple[str, str], str]
     sentences: list[str]
 
     def of(self, run: RunResults, what: str) -> str:
-        return self.beside.get((str(run.run.path), what), "")
+        return self.beside.get((run.key, what), "")
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def compared(results: Results) -> Warnings:
     beside: dict[tuple[str, str], list[str]] = {}
     sentences: list[str] = []
     for concern in CONCERNS:
-        values = {str(run.run.path): repr(concern.of(run)) for run in results.runs if concern.of(run) is not None}
+        values = {run.key: repr(concern.of(run)) for run in results.runs if concern.of(run) is not None}
         if len(set(values.values())) < 2:
             continue
         usual = Counter(values.values()).most_common(1)[0][0]
@@ -75,5 +75,5 @@ def compared(results: Results) -> Warnings:
         sentences.append(f"{concern.sentence}; compare with care.")
     for run in results.runs:
         for text in (run.nll("test") or {}).get("warnings", []):
-            beside.setdefault((str(run.run.path), "test"), []).append(text)
+            beside.setdefault((run.key, "test"), []).append(text)
     return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)

@@ -63,7 +63,26 @@ def _paragraphs(results: Results) -> list[str]:
             f"{options.get('gc_window', UNKNOWN)} bases every {options.get('gc_stride', UNKNOWN)}; "
             "intervals resample prompts."
         )
+    paragraphs += _beside(results)
     return paragraphs
+
+
+def _beside(results: Results) -> list[str]:
+    """What the benchmark and the leak report say of themselves."""
+    said = []
+    for bench in results.bench:
+        row = bench["rows"][0]
+        said.append(
+            f"Speed and memory: {row['rounds']} fresh processes an arm, in turn, {row['repeats']} repeats each after "
+            f"warm-up, medians; torch {row.get('torch', UNKNOWN)}, device {row.get('device_name', row['device'])}, "
+            f"{row.get('threads', UNKNOWN)} threads, kernel that ran: {row.get('kernel_ran', UNKNOWN)}."
+        )
+    if results.leakage:
+        said.append(
+            f"Leak report: exact {results.leakage['k']}-mers of held-out windows, on either strand, looked up in the "
+            f"training split; one in {results.leakage['one_in']} is taken. dnagoat {results.leakage['tool_version']}."
+        )
+    return said
 
 
 def _settings(results: Results) -> Table:
@@ -94,7 +113,7 @@ def _setting(run: RunResults) -> list[str]:
         else UNKNOWN
     )
     return [
-        run.name,
+        run.run.name,
         f"{run.config.preset}: width {model.width}, {model.heads} heads, {model.layers} layers, context "
         f"{whole(model.context)}, {large(run.parameters)} weights",
         f"{whole(train.steps)} steps of {train.batch_size} windows, AdamW {train.lr:g}, {train.schedule} decay, "
@@ -107,7 +126,10 @@ def _setting(run: RunResults) -> list[str]:
 
 
 def _commands(results: Results) -> list[str]:
-    commands = [_train_command(run) for run in results.runs]
+    comparison = (results.comparison or {}).get("command")
+    commands = [comparison] if comparison else [_train_command(run) for run in results.runs]
+    commands += [probe["command"] for probe in results.probes if probe.get("command")]
+    commands += [bench["command"] for bench in results.bench]
     for run in results.runs:
         commands += [measure["command"] for _, measure in sorted(run.measures.items()) if measure.get("command")]
     return list(dict.fromkeys(commands))

@@ -40,15 +40,15 @@ class Scored:
 
 def differences(results: Results, split: str = "test") -> dict[str, Paired]:
     """Each run against the first of the report, by the run's path; runs on other bases are left out."""
-    if len(results.runs) < 2:
+    if len(results.scored) < 2:
         return {}
-    reference, *others = results.runs
+    reference, *others = results.scored
     base = scored(reference, split)
     found = {}
     for run in others:
         paired = difference(run, scored(run, split), reference, base, split)
         if paired is not None:
-            found[str(run.run.path)] = paired
+            found[run.key] = paired
     return found
 
 

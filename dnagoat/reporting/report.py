@@ -6,21 +6,32 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
-from dnagoat.reporting import tables
-from dnagoat.reporting.comparability import compared
-from dnagoat.reporting.figures import composition, likelihood, prior, training
+from dnagoat.reporting import comparison, details, microscope, probes, tables
+from dnagoat.reporting.comparability import Warnings, compared
+from dnagoat.reporting.figures import (
+    composition,
+    context,
+    cost,
+    leaks,
+    likelihood,
+    prior,
+    strands,
+    strata,
+    training,
+)
 from dnagoat.reporting.figures.figure import Figure
+from dnagoat.reporting.figures.probes import figure_of
 from dnagoat.reporting.methods import Methods, methods, versions
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.page import page
-from dnagoat.reporting.results import Results
+from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.style import looks
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
@@ -76,7 +87,7 @@ class Report:
             "versions": versions(),
             "runs": [
                 {
-                    "name": run.name,
+                    "name": run.run.name,
                     "arm": run.arm,
                     "seed": run.seed,
                     "dataset_hash": run.config.dataset_hash,
@@ -137,41 +148,86 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
     """Puts a report together; `command` is the one that asked for it, `remarks` go below the verdict, first."""
     warnings = compared(results)
     judged = verdict(results, warnings)
-    first = [tables.outcome(results, warnings), tables.cost(results, warnings)]
-    ladder = tables.baselines(results)
     return Report(
         title or _title(results),
         _subtitle(results),
         Verdict(judged.sentence, [*remarks, *judged.remarks]),
-        first,
+        list(_tables(results, warnings)),
         list(_figures(results)),
-        [ladder] if ladder else [],
+        list(_details(results)),
         methods(results, command),
         results,
     )
 
 
+def _tables(results: Results, warnings: Warnings) -> Iterator[Table]:
+    if results.comparison is not None:
+        yield from comparison.tables(results.comparison)
+    for probe in results.probes:
+        yield from probes.tables(probe)
+    if results.runs:
+        yield tables.outcome(results, warnings)
+        yield tables.cost(results, warnings)
+
+
 def _figures(results: Results) -> Iterator[Figure]:
     drawn = [
+        *(figure_of(probe) for probe in results.probes),
         likelihood.ladder(results),
         training.curves(results),
+        *strata.strata(results),
+        strands.gap(results),
+        context.lengths(results),
         *composition.every(results),
-        *(prior.log_prior(results, run) for run in results.runs),
-        *(prior.sink(results, run) for run in results.runs),
+        *(prior.log_prior(results, run) for run in results.firsts),
+        *(prior.sink(results, run) for run in results.firsts),
+        *(
+            _of_run(figure, run)
+            for run in _inspected(results)
+            for figure in microscope.figures(run.measures["inspect"])
+        ),
+        *(cost.cost(results) if results.runs else []),
+        leaks.leaks(results),
     ]
     yield from (figure for figure in drawn if figure is not None)
 
 
+def _inspected(results: Results) -> list[RunResults]:
+    return [run for run in results.firsts if "inspect" in run.measures]
+
+
+def _of_run(figure: Figure, run: RunResults) -> Figure:
+    """The figure under a name of its own, since several runs may have one."""
+    return replace(figure, name=f"{figure.name}-{run.slug}", title=f"{figure.title} ({run.arm})")
+
+
+def _details(results: Results) -> Iterator[Table]:
+    made = [
+        tables.baselines(results),
+        details.strata(results),
+        details.by_length(results),
+        details.trajectories(results),
+        details.composition(results),
+        details.leaking_pairs(results),
+    ]
+    yield from (table for table in made if table is not None)
+    for run in _inspected(results):
+        for table in microscope.tables(run.measures["inspect"]):
+            yield replace(table, name=f"{table.name}-{run.slug}", title=f"{table.title} ({run.arm})")
+
+
 def _title(results: Results) -> str:
-    arms = results.arms
+    arms = results.arms or list(dict.fromkeys(str(probe["probe"]) for probe in results.probes))
     return f"{listed(arms)} on DNA" if len(arms) < 5 else f"{len(arms)} position schemes on DNA"
 
 
 def _subtitle(results: Results) -> str:
+    if not results.runs:
+        return "Probes: small models trained for one task"
     names = sorted({Path(run.config.dataset).name for run in results.runs})
+    presets = sorted({run.config.preset for run in results.runs})
     seeds = len({run.seed for run in results.runs})
     return (
         f"{len(results.runs)} {'run' if len(results.runs) == 1 else 'runs'}, {seeds} "
-        f"{'seed' if seeds == 1 else 'seeds'}, dataset {listed(names)}, preset "
-        f"{listed(sorted({run.config.preset for run in results.runs}))}"
+        f"{'seed' if seeds == 1 else 'seeds'}, dataset {listed(names)}, preset {listed(presets)}"
     )

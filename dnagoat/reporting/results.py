@@ -1,4 +1,4 @@
-"""What a report is made from: the result files in run folders and beside them, read and named, never computed here."""
+"""What a report is made from: result files of runs, comparisons, probes, benchmarks, datasets; read, never computed."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
 from dnagoat.files import read_json
 from dnagoat.reporting.arms import labels
+from dnagoat.reporting.probes import FILE as PROBE
+from dnagoat.reporting.probes import read_probes
 from dnagoat.runs import Run, open_run
 
 Result = dict[str, Any]
+
+COMPARISON = "comparison.json"
 
 
 @dataclass(frozen=True)
@@ -23,13 +27,14 @@ class RunResults:
 
     run: Run
     arm: str
+    slug: str  # the run's name, made unique: part of file names
     metrics: list[Result]
     summary: Result  # of the whole training, empty before its end
     measures: dict[str, Result]
 
     @property
-    def name(self) -> str:
-        return self.run.name
+    def key(self) -> str:
+        return str(self.run.path)
 
     @property
     def config(self) -> RunConfig:
@@ -67,26 +72,77 @@ class RunResults:
 class Results:
     """Everything that one report shows."""
 
-    runs: list[RunResults]
+    runs: list[RunResults] = field(default_factory=list)
     comparison: Result | None = None
-    bench: list[Result] = field(default_factory=list)
+    probes: list[Result] = field(default_factory=list)
+    bench: list[Result] = field(default_factory=list)  # one content of `bench --out` each
     leakage: Result | None = None
 
     @property
     def arms(self) -> list[str]:
         return list(dict.fromkeys(run.arm for run in self.runs))
 
+    @property
+    def scored(self) -> list[RunResults]:
+        """The runs with a likelihood; all of them where none has one."""
+        return [run for run in self.runs if run.nll("test") or run.nll("val")] or self.runs
+
+    @property
+    def firsts(self) -> list[RunResults]:
+        """One run an arm: what is shown where seeds would only repeat it."""
+        return [next(run for run in self.runs if run.arm == arm) for arm in self.arms]
+
     def of(self, arm: str) -> list[RunResults]:
         return [run for run in self.runs if run.arm == arm]
 
 
-def read_runs(paths: Sequence[Path]) -> list[RunResults]:
-    """The runs at these paths, in this order; a `RunError` says which file cannot be read."""
+@dataclass(frozen=True)
+class Sources:
+    """What a report was asked to show, told apart: run folders with the arms' names where a comparison gives them."""
+
+    runs: dict[Path, str | None]
+    comparison: Result | None
+    probes: list[Path]
+
+    def measured(self) -> list[Run]:
+        """The runs that a report measures: all, or of a comparison, which has judged its seeds, one an arm."""
+        firsts = {arm or str(path): path for path, arm in reversed(self.runs.items())}
+        return [open_run(path) for path in reversed(firsts.values())]
+
+
+def sources(paths: Sequence[Path]) -> Sources:
+    """Sorts folders into runs, one comparison and probes; a `RunError` where there are two comparisons."""
+    comparisons = [path for path in paths if (path / COMPARISON).exists()]
+    probes = [path for path in paths if (path / PROBE).exists()]
+    runs: dict[Path, str | None] = {path: None for path in paths if path not in [*comparisons, *probes]}
+    if len(comparisons) > 1 or (comparisons and runs):
+        raise RunError(f"{comparisons[0]} is a whole comparison; give it a report of its own")
+    comparison = _read(comparisons[0] / COMPARISON) if comparisons else None
+    for arm in (comparison or {}).get("arms", []):
+        runs |= {comparisons[0] / Path(run).name: arm["name"] for run in arm["runs"]}
+    return Sources(runs, comparison, probes)
+
+
+def read(paths: Sequence[Path], *, bench: Sequence[Path] = ()) -> Results:
+    """Reads everything that lies in these folders and files; a `RunError` says which cannot be read."""
+    found = sources(paths)
+    runs = read_runs(list(found.runs), list(found.runs.values()))
+    return Results(runs, found.comparison, read_probes(found.probes), [_bench(file) for file in bench], _leakage(runs))
+
+
+def read_runs(paths: Sequence[Path], arms: Sequence[str | None] = ()) -> list[RunResults]:
+    """The runs at these paths, in this order, under the arms' names or labels of their own."""
     runs = [open_run(path) for path in paths]
-    names = labels([run.config for run in runs])
+    own = labels([run.config for run in runs])
+    named = [given or label for given, label in zip(arms or [None] * len(runs), own, strict=True)]
     return [
-        RunResults(run, arm, run.metrics(), _summary(run), _measures(run)) for run, arm in zip(runs, names, strict=True)
+        RunResults(run, arm, slug, run.metrics(), _summary(run), _measures(run))
+        for run, arm, slug in zip(runs, named, _slugs([run.name for run in runs]), strict=True)
     ]
+
+
+def _slugs(names: list[str]) -> list[str]:
+    return [name if names.count(name) == 1 else f"{name}-{place + 1}" for place, name in enumerate(names)]
 
 
 def _summary(run: Run) -> Result:
@@ -98,11 +154,30 @@ def _measures(run: Run) -> dict[str, Result]:
     return {file.stem: _read(file) for file in sorted((run.path / "evaluation").glob("*.json"))}
 
 
+def _leakage(runs: list[RunResults]) -> Result | None:
+    """The leak report of the dataset that the runs share, where one was made."""
+    hashes = {run.config.dataset_hash for run in runs}
+    file = Path(runs[0].config.dataset) / "leakage.json" if runs else Path()
+    if len(hashes) != 1 or not file.is_file():
+        return None
+    report = _read(file)
+    return report if report.get("dataset_hash") in hashes else None
+
+
+def _bench(file: Path) -> Result:
+    if not file.is_file():
+        raise RunError(f"{file} is not there; give the file that `dnagoat bench --out` wrote")
+    content = _read(file)
+    if content.get("measure") != "bench":
+        raise RunError(f"{file} is not what `dnagoat bench --out` writes")
+    return content
+
+
 def _read(file: Path) -> Result:
     try:
         content = read_json(file)
     except ValueError:
-        raise RunError(f"{file} is damaged; remove it, and `dnagoat report` computes it again") from None
+        raise RunError(f"{file} is damaged; remove it and make it again") from None
     if not isinstance(content, dict) or content.get("format", 1) != 1:
-        raise RunError(f"{file} has a format that this version does not know; evaluate the run again")
+        raise RunError(f"{file} has a format that this version does not know; make it again")
     return content

@@ -15,11 +15,11 @@ class Cell:
     value: float | int | str | None = None
     low: float | None = None
     high: float | None = None
-    under: str = ""  # a second, smaller line: the interval, the count
+    under: str = ""  # smaller lines below: the interval, the count
     warning: str = ""
 
     def lines(self) -> list[str]:
-        return [line for line in (self.text, self.under, f"⚠ {self.warning}" if self.warning else "") if line]
+        return [line for line in (self.text, *self.under.split("\n"), self.warning and f"⚠ {self.warning}") if line]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ def called(results: Results, run: RunResults) -> str:
     if len(same) == 1:
         return run.arm
     seeds = [other.seed for other in same]
-    return f"{run.arm}, seed {run.seed}" if seeds.count(run.seed) == 1 else f"{run.arm}, {run.name}"
+    return f"{run.arm}, seed {run.seed}" if seeds.count(run.seed) == 1 else f"{run.arm}, {run.slug}"
 
 
 def outcome(results: Results, warnings: Warnings) -> Table:
@@ -26,7 +26,7 @@ def outcome(results: Results, warnings: Warnings) -> Table:
     columns = [
         Column("test_nll", "Test NLL", "nats per base"),
         *(
-            [Column("difference", f"Difference to {called(results, results.runs[0])}", "nats per base")]
+            [Column("difference", f"Difference to {called(results, results.scored[0])}", "nats per base")]
             if paired
             else []
         ),
@@ -36,11 +36,11 @@ def outcome(results: Results, warnings: Warnings) -> Table:
         Column("gc_r", "GC % trajectory", "Pearson r"),
     ]
     rows = []
-    for run in results.runs:
+    for run in results.scored:
         test, val = run.nll("test"), run.nll("val")
         cells = [
             _nll(test, "value", "interval", warnings.of(run, "test")),
-            *([_difference(paired.get(str(run.run.path)), run is results.runs[0])] if paired else []),
+            *([_difference(paired.get(run.key), run is results.scored[0])] if paired else []),
             _gain(test),
             _nll(test, "bits", "bits_interval", ""),
             _nll(val, "value", "interval", ""),
@@ -67,7 +67,7 @@ def cost(results: Results, warnings: Warnings) -> Table:
         Column("resident", "Peak resident memory of the process"),
     ]
     rows = []
-    for run in results.runs:
+    for run in results.scored:
         parameters, bases, speed = run.parameters, run.last("bases"), run.speed
         allocated, reserved = run.peak("cuda_allocated_peak"), run.peak("cuda_reserved_peak")
         resident = run.peak("resident_peak")
@@ -93,7 +93,7 @@ def baselines(results: Results, split: str = "test") -> Table | None:
     if not measured:
         return None
     columns = [Column("nll", "NLL", "nats per base")]
-    columns += [Column(f"gain_{run.name}", f"Gain of {called(results, run)}", "nats per base") for run, _ in measured]
+    columns += [Column(f"gain_{run.slug}", f"Gain of {called(results, run)}", "nats per base") for run, _ in measured]
     rows = []
     for name in [baseline["name"] for baseline in measured[0][1]["baselines"]]:
         each = [_named(nll, name) for _, nll in measured]

@@ -8,6 +8,7 @@ from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.paired import difference
 from dnagoat.reporting.paired import scored as scored_pieces
+from dnagoat.reporting.probes import sentence as told
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.tables import best_baseline, called, rung_name
 
@@ -31,6 +32,7 @@ def verdict(results: Results, warnings: Warnings) -> Verdict:
         sentence = _of_one(results, scored[0])
     else:
         sentence = _of_several(results, scored)
+    sentence = " ".join([*(told(probe) for probe in results.probes), *([sentence] if results.runs else [])])
     remarks = [*warnings.sentences, *_ladder(results, scored), *_seeds(results, scored)]
     return Verdict(sentence, remarks)
 
@@ -102,8 +104,8 @@ def _ladder(results: Results, scored: list[RunResults]) -> list[str]:
     if rung is None:
         return []
     beaten = [run for run in scored if float((run.nll("test") or {})["value"]) < float(rung["value"])]
-    table = f"the best count-based baseline ({rung_name(rung)}, {decimals(rung['value'])} nats per base on the same "
-    "bases)"
+    value = decimals(rung["value"])
+    table = f"the best count-based baseline ({rung_name(rung)}, {value} nats per base on the same bases)"
     if not beaten:
         return [f"No model beats {table}: so far they have learned less than counting words and copying repeats gives."]
     if len(beaten) == len(scored):

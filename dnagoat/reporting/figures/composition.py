@@ -20,7 +20,7 @@ NULL_DASHES = {"another locus": ":", "prompt GC": "--"}  # a Markov chain's name
 
 def every(results: Results) -> list[Figure | None]:
     """All figures of generated DNA; None for each that has no data."""
-    made = [(run, run.measures["generation"]) for run in results.runs if "generation" in run.measures]
+    made = [(run, run.measures["generation"]) for run in results.firsts if "generation" in run.measures]
     if not made:
         return []
     return [correlation(results, made), trajectories(results, made), scatter(results, made), kmers(results, made)]

@@ -16,7 +16,7 @@ UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
 
 def ladder(results: Results, split: str = "test") -> Figure | None:
     """Horizontal bars from the uniform guess (1.386 nats) down to each NLL: the length is what was learned."""
-    scored = [(run, run.nll(split)) for run in results.runs]
+    scored = [(run, run.nll(split)) for run in results.scored]
     measured = [(run, nll) for run, nll in scored if nll is not None]
     if not measured:
         return None

@@ -36,7 +36,7 @@ def log_prior(results: Results, run: RunResults) -> Figure | None:
         figure.supylabel("log-prior (nats, largest = 0)", fontsize=9.5)
     started = "; the grey dashes are where training started" if any(head.get("initial") for head in heads) else ""
     return Figure(
-        f"prior-{run.name}",
+        f"prior-{run.slug}",
         f"Where each head of {run.arm} looks before it reads: the learned log-prior",
         "Prior",
         reading="Each panel is one head. A higher curve at a distance means that keys so far back get more attention "
@@ -110,7 +110,7 @@ def sink(results: Results, run: RunResults) -> Figure | None:
         axes[0].set_ylabel("sink u(j) (nats)")
     first = max(abs(head["sink"][0] - head["sink"][-1]) for head in heads)
     return Figure(
-        f"sink-{run.name}",
+        f"sink-{run.slug}",
         f"Which positions {run.arm} favours whoever asks: the sink u(j)",
         "Prior",
         reading="One line a head. A peak at j = 0 is a sink: a place where a head can put its attention when it has "

@@ -1,0 +1,117 @@
+"""What a report needs of each run, and how what is missing is computed: once, with one set of settings for all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from dnagoat.errors import DatasetError, OptionError
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.measures import MeasureOptions
+    from dnagoat.evaluation.measures import Progress as Report
+    from dnagoat.reporting.results import Sources
+    from dnagoat.runs import Run
+
+Task = Callable[[str], "Report"]
+
+# In the order in which they are computed: strata read what nll has scored.
+WANTED = (
+    ("nll", "val"), ("nll", "test"), ("strata", "test"), ("lengths", "test"), ("prior", "test"), ("generation", "test"),
+)  # fmt: skip
+LEAKAGE = "leakage"
+
+
+def asked(windows: int | None, prompts: int | None, device: str, batch_size: int, found: Sources) -> MeasureOptions:
+    """The options of missing measures; a comparison is described on the windows that it was judged on."""
+    from dnagoat.evaluation.measures import MeasureOptions
+    from dnagoat.evaluation.trajectory import TrajectoryOptions
+    from dnagoat.training.distributed import pick_device
+
+    return MeasureOptions(
+        windows=windows or (found.comparison or {}).get("windows"),
+        trajectory=TrajectoryOptions() if prompts is None else TrajectoryOptions(prompts=prompts),
+        device=str(pick_device(device)),
+        batch_size=batch_size,
+    )
+
+
+def measured(runs: Sequence[Run], options: MeasureOptions, skip: Sequence[str] = ()) -> None:
+    """Computes what the report shows and a run does not have, and keeps it; stored results stay as they are."""
+    known = {LEAKAGE, *(name for name, _ in WANTED)}
+    for name in skip:
+        if name not in known:
+            raise OptionError(f"--skip {name}: choose from {', '.join(sorted(known))}")
+    with bars() as task:
+        for name, split in WANTED:
+            if name not in skip:
+                _measure(runs, name, options.but(split=split), task)
+    if LEAKAGE not in skip:
+        _leakage(runs)
+
+
+def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) -> None:
+    """Gives every run the measure, with the settings of the first that has it already: numbers must be comparable."""
+    from dnagoat.errors import WindowError
+    from dnagoat.evaluation.measures import ensure, stored
+
+    kept = [stored(run, name, options) for run in runs]
+    settings = next((result["settings"] for result in kept if result is not None), None)
+    if settings is None and name == "strata":
+        settings = _settings_of_nll(runs, options)
+    asked = options.but(**settings) if settings else options
+    for run, result in zip(runs, kept, strict=True):
+        if result is not None:
+            continue
+        try:
+            ensure(run, name, asked, progress=task(f"{run.name}: {name} {asked.split}"))
+        except (WindowError, OptionError) as fault:  # no such split, a kernel that refuses the length: n/a
+            Console(stderr=True).print(f"note: {fault}", highlight=False, soft_wrap=True)
+
+
+def _settings_of_nll(runs: Sequence[Run], options: MeasureOptions) -> dict[str, object] | None:
+    """Strata divide the very bases that the likelihood is of."""
+    from dnagoat.evaluation.measures import stored
+
+    found = (stored(run, "nll", options) for run in runs)
+    return next((result["settings"] for result in found if result is not None), None)
+
+
+def _leakage(runs: Sequence[Run]) -> None:
+    """The leak report of the runs' dataset, where the dataset is still there."""
+    from dnagoat.genome.dataset import open_dataset
+    from dnagoat.genome.leakage import leakage
+    from dnagoat_cli.passport import bases_bar
+
+    for path in {run.config.dataset: None for run in runs}:
+        if (Path(path) / "manifest.json").exists():
+            try:
+                with bases_bar() as bar:
+                    leakage(open_dataset(Path(path)), progress=bar)
+            except DatasetError as fault:
+                Console(stderr=True).print(f"note: {fault}", highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def bars() -> Iterator[Task]:
+    """A maker of progress bars on standard error, one a measure; nothing is drawn where it is no terminal."""
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[what]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as drawn:
+
+        def task(label: str) -> Report:
+            bar = drawn.add_task(label, total=None, what="")
+            return lambda what, done, total: drawn.update(bar, completed=done, total=total, what=what)
+
+        yield task

@@ -1,0 +1,102 @@
+"""What a comparison of several seeds says, as tables: every arm against the reference, on all bases and by stratum."""
+
+from __future__ import annotations
+
+from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, listed, whole
+from dnagoat.reporting.results import Result
+from dnagoat.reporting.table import Cell, Column, Row, Table
+
+
+def tables(comparison: Result) -> list[Table]:
+    """The verdicts, and the same by stratum where repeats are marked."""
+    split = _split(comparison)
+    strata = [name for name in comparison["arms"][0]["splits"][split] if name != "all"]
+    return [verdicts(comparison, split), *([by_stratum(comparison, split, strata)] if strata else [])]
+
+
+def _split(comparison: Result) -> str:
+    return "test" if "test" in comparison["arms"][0]["splits"] else "val"
+
+
+def verdicts(comparison: Result, split: str) -> Table:
+    """One row an arm: NLL over seeds, paired difference with both intervals, the call."""
+    reference = comparison["reference"]
+    columns = [
+        Column("nll", f"{'Test' if split == 'test' else 'Validation'} NLL, mean of seeds", "nats per base"),
+        Column("difference", f"Difference to {reference}", "nats per base"),
+        Column("verdict", f"Against {reference}", numeric=False),
+        Column("val_nll", "Validation NLL", "nats per base"),
+        Column("parameters", "Weights"),
+        Column("speed", "Speed", f"times {reference}"),
+        Column("memory", "Peak memory"),
+    ]
+    rows = [Row(arm["name"], _cells(arm, split), arm=arm["name"]) for arm in comparison["arms"]]
+    first = comparison["arms"][0]["splits"][split]["all"]
+    notes = [
+        f"{len(comparison['seeds'])} seeds; {whole(first['count'])} scored bases in {whole(first['blocks'])} blocks of "
+        f"{whole(comparison['block_bases'])}. Arms of one seed share data order, initial values of shared weights and "
+        "scored bases, so the differences are paired. A verdict needs two 95 % intervals on the same side of 0: the t "
+        "interval over seeds (training again) and the block bootstrap (another stretch of genome).",
+        *_warnings(comparison, split),
+    ]
+    return Table("comparison", "Verdict on each arm", "Arm", columns, rows, notes)
+
+
+def _cells(arm: Result, split: str) -> list[Cell]:
+    here = arm["splits"][split]["all"]
+    val = arm["splits"].get("val", {}).get("all", {})
+    found = here["difference"]
+    memory = arm["cuda_allocated_peak"] or arm["resident_peak"]
+    return [
+        _nats(here, " · ".join(decimals(value) for value in here["by_seed"])),
+        Cell("reference") if found is None else _difference(found),
+        Cell("reference" if found is None else found["verdict"], None if found is None else found["verdict"]),
+        _nats(val, "") if val else Cell(UNKNOWN),
+        Cell(large(arm["parameters"]["all"]), arm["parameters"]["all"]),
+        Cell(decimals(arm["speed_ratio"], 2), arm["speed_ratio"]),
+        Cell(gibibytes(memory), memory, under="CUDA allocated" if arm["cuda_allocated_peak"] else "resident"),
+    ]
+
+
+def _nats(result: Result, seeds: str) -> Cell:
+    low, high = result.get("interval") or (None, None)
+    under = "\n".join(part for part in (interval((low, high)), seeds) if part)
+    return Cell(decimals(result.get("value")), result.get("value"), low, high, under)
+
+
+def _difference(found: Result) -> Cell:
+    low, high = found["over_seeds"] or (None, None)
+    parts = [f"seeds {interval(found['over_seeds'], sign=True)}" if found["over_seeds"] else ""]
+    parts += [f"genome {interval(found['over_blocks'], sign=True)}" if found["over_blocks"] else ""]
+    under = "\n".join(part for part in parts if part)
+    return Cell(decimals(found["value"], sign=True), found["value"], low, high, under)
+
+
+def by_stratum(comparison: Result, split: str, strata: list[str]) -> Table:
+    """The paired difference inside each stratum: where a gain comes from."""
+    reference = comparison["reference"]
+    columns = []
+    for name in strata:
+        columns += [Column(f"nll_{name}", f"NLL, {name}", "nats per base")]
+        columns += [Column(f"difference_{name}", f"Difference, {name}", "nats per base")]
+    rows = []
+    for arm in comparison["arms"]:
+        cells = []
+        for name in strata:
+            here = arm["splits"][split][name]
+            cells += [
+                _nats(here, ""),
+                Cell("reference") if here["difference"] is None else _difference(here["difference"]),
+            ]
+        rows.append(Row(arm["name"], cells, arm=arm["name"]))
+    title = f"Where the difference to {reference} comes from"
+    return Table("comparison-strata", title, "Arm", columns, rows)
+
+
+def _warnings(comparison: Result, split: str) -> list[str]:
+    """What the verdicts warn of, each once, with the arms that it concerns."""
+    said: dict[str, list[str]] = {}
+    for arm in comparison["arms"]:
+        for text in (arm["splits"][split]["all"]["difference"] or {}).get("warnings", []):
+            said.setdefault(text, []).append(arm["name"])
+    return [f"⚠ {listed(arms)}: {text}." for text, arms in said.items()]

@@ -1,0 +1,37 @@
+"""Whether a model treats the two strands of DNA alike: the difference in NLL between a window and its complement."""
+
+from __future__ import annotations
+
+from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.numbers import decimals, interval, listed
+from dnagoat.reporting.results import Results
+from dnagoat.reporting.style import MUTED, drawing, looks
+
+
+def gap(results: Results, split: str = "test") -> Figure | None:
+    """The distribution of NLL(x) - NLL(rc x) over windows, one outline a run."""
+    made = [(run, run.measures[f"rc-{split}"]) for run in results.firsts if f"rc-{split}" in run.measures]
+    if not made:
+        return None
+    styles = looks(results.arms)
+    with drawing():
+        figure, (axes,) = canvas(height=2.9)
+        for run, result in made:
+            counts, edges = result["histogram"]["counts"], result["histogram"]["edges"]
+            density = [count / (sum(counts) * (edges[1] - edges[0])) for count in counts]
+            look = styles[run.arm]
+            axes.stairs(density, edges, color=look.colour, linestyle=look.dash, linewidth=1.6, label=run.arm)
+        axes.axvline(0, color=MUTED.light, linewidth=0.9)
+        axes.set_xlabel("NLL of a window minus that of its reverse complement (nats per base)")
+        axes.set_ylabel("windows (density)")
+        axes.legend()
+    told = [f"{run.arm} {decimals(result['value'])} ({interval(result['interval'])})" for run, result in made]
+    return Figure(
+        "strand-gap",
+        "Do both strands of the same DNA cost the same?",
+        "Where",
+        reading="Narrow and centred on 0 is good: the model has learned that either strand is DNA.",
+        limits="A narrow curve does not make a model good, only even-handed.",
+        alt=f"Histogram outlines. Mean absolute difference in nats per base: {listed(told)}.",
+        drawing=figure,
+    )

@@ -1,0 +1,136 @@
+"""Where a model is good and where not: repeats, CpG, GC content, distance to the window's start, the user's regions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.numbers import decimals, listed
+from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.style import MUTED, Look, drawing, looks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ALONG = ("gc", "distance")  # groups with an order are lines, all others are rows of dots
+Made = list[tuple[RunResults, Result]]
+
+
+def strata(results: Results, split: str = "test") -> list[Figure | None]:
+    """Dots for groups without an order, lines for GC deciles and for the distance to the window's start."""
+    made = [(run, run.measures[f"strata-{split}"]) for run in results.firsts if f"strata-{split}" in run.measures]
+    return [_places(results, made), _along(results, made)] if made else []
+
+
+def _places(results: Results, made: Made) -> Figure:
+    styles = looks(results.arms)
+    rows = [
+        (group["name"], place, stratum)
+        for group in made[0][1]["groups"]
+        if group["name"] not in ALONG
+        for place, stratum in enumerate(group["strata"])
+        if stratum["value"] is not None
+    ]
+    gap = 0.6 / max(1, len(made))
+    with drawing():
+        figure, (axes,) = canvas(height=0.9 + len(rows) * (0.22 + 0.13 * len(made)))
+        for line, (name, place, _) in enumerate(rows):
+            for rank, (run, result) in enumerate(made):
+                stratum = _group(result, name)[place]
+                _dot(
+                    axes,
+                    line + gap * (rank - (len(made) - 1) / 2),
+                    stratum,
+                    styles[run.arm],
+                    run.arm if not line else "",
+                )
+        axes.set_yticks(range(len(rows)), [f"{row[2]['name']}\n{row[2]['share']:.1%} of bases" for row in rows])
+        for line in [line for line in range(1, len(rows)) if rows[line][0] != rows[line - 1][0]]:
+            axes.axhline(line - 0.5, color=MUTED.light, linewidth=0.6)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("NLL (nats per base)")
+        axes.legend(loc="best")
+    told = [f"{run.arm} {_told(result)}" for run, result in made[:4]]
+    return Figure(
+        "strata",
+        "Repeats, CpG and other places",
+        "Where",
+        reading="Further left is better. Each row is a kind of base with its share of all scored bases; lines are 95 % "
+        "intervals from resampling blocks of the genome. Soft-masked bases are repeats.",
+        limits="Places differ in how predictable they are for anybody, so compare models within a row, not rows with "
+        "each other. Rare kinds have wide intervals.",
+        alt=f"Dot chart of NLL by kind of base. In repeats and outside: {listed(told)} nats per base.",
+        drawing=figure,
+    )
+
+
+def _told(result: Result) -> str:
+    values = {stratum["name"]: stratum["value"] for stratum in _group(result, "repeats")}
+    return f"{decimals(values.get('soft-masked'), 3)} and {decimals(values.get('unique'), 3)}"
+
+
+def _along(results: Results, made: Made) -> Figure:
+    styles = looks(results.arms)
+    with drawing():
+        figure, (left, right) = canvas(1, 2, height=3.3, share_y=True)
+        for run, result in made:
+            _line(left, [(_middle(each["name"]), each) for each in _group(result, "gc")], styles[run.arm], run.arm)
+            _line(
+                right, [(_first(each["name"]), each) for each in _group(result, "distance")], styles[run.arm], run.arm
+            )
+        left.set_xlabel("GC of the window (%)")
+        right.set_xlabel("bases of context before the base")
+        right.set_xscale("symlog", linthresh=1)
+        ticks = [tick for tick in (0, 1, 10, 100, 1000, 10_000) if tick <= right.get_xlim()[1]]
+        right.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        right.minorticks_off()
+        left.set_ylabel("NLL (nats per base)")
+        right.legend()
+    return Figure(
+        "strata-along",
+        "By GC content, and by how much context a base has",
+        "Where",
+        reading="Left: one mark a decile of windows, placed at its middle GC. Right: bases by their distance from the "
+        "window's start; a line that keeps falling is a model that uses distant bases. Bands are 95 % intervals.",
+        limits="Windows of other GC content hold other sequence, so the left curve is not the effect of GC alone. "
+        "The first bases of windows are few: expect noise at the left end of the right panel.",
+        alt="Two line charts of NLL: against the GC content of the window, and against the bases of context.",
+        drawing=figure,
+    )
+
+
+def _line(panel: Axes, points: list[tuple[float, Result]], look: Look, label: str) -> None:
+    known = [(x, each) for x, each in points if each["value"] is not None]
+    xs = [x for x, _ in known]
+    panel.plot(
+        xs, [each["value"] for _, each in known], color=look.colour, marker=look.marker, markersize=4, label=label
+    )
+    band = [(x, *each["interval"]) for x, each in known if each["interval"]]
+    if band:
+        at, low, high = zip(*band, strict=True)
+        panel.fill_between(at, low, high, color=look.colour, alpha=0.15, linewidth=0)
+
+
+def _dot(panel: Axes, height: float, stratum: Result, look: Look, label: str) -> None:
+    if stratum["value"] is None:
+        return
+    if stratum["interval"]:
+        panel.plot(stratum["interval"], [height, height], color=look.colour, linewidth=2, solid_capstyle="butt")
+    panel.plot(stratum["value"], height, color=look.colour, marker=look.marker, linestyle="", label=label or None)
+
+
+def _group(result: Result, name: str) -> list[dict[str, Any]]:
+    return next((list(group["strata"]) for group in result["groups"] if group["name"] == name), [])
+
+
+def _middle(name: str) -> float:
+    """The middle of `31.2% to 34.0%`, in per cent."""
+    edges = [float(number) for number in re.findall(r"[\d.]+", name)]
+    return sum(edges) / len(edges)
+
+
+def _first(name: str) -> float:
+    """The first number of `512 to 1,023`."""
+    return float(name.split(" ")[0].replace(",", ""))
