@@ -46,8 +46,6 @@ def _table() -> bytes:
 
 TABLE: Final = _table()  # letter -> token with flags: for bytes.translate
 _LETTERS: Final = np.frombuffer(b"ACGTNNNNacgtnnnn", dtype=np.uint8)
-# START stays itself; N is its own complement.
-_COMPLEMENT: Final = np.array([T, G, C, A, N, START, 6, 7], dtype=np.uint8)
 
 
 def encode(sequence: bytes | str) -> Codes:
@@ -68,7 +66,10 @@ def decode(tokens: Codes, *, case: bool = False) -> str:
 
 def reverse_complement(codes: Codes) -> Codes:
     """The other strand, read 5' to 3': codes (..., L) of the same shape; N stays N."""
-    return _COMPLEMENT[np.asarray(codes)[..., ::-1]]
+    backwards = np.ascontiguousarray(np.asarray(codes)[..., ::-1])
+    # A 0, C 1, G 2, T 3: the complement of a base is 3 - code, that is code ^ 3; N and the start symbol stay.
+    complement: Codes = backwards ^ ((backwards < N) * np.uint8(3))
+    return complement
 
 
 def letter_name(byte: int) -> str:

@@ -79,8 +79,10 @@ def to_inputs_targets(codes: Codes, *, score_n: bool = False) -> tuple[Ints, Int
         return symbols[:, :-1], symbols[:, 1:]
     inputs = np.empty_like(symbols)
     inputs[:, 0] = START
-    inputs[:, 1:] = symbols[:, :-1]
-    return inputs, np.where(symbols == N, IGNORE, symbols)
+    inputs[:, 1:] = codes[:, :-1]
+    if (unknown := codes == N).any():  # most batches hold no N, and looking for it is cheaper than writing
+        symbols[unknown] = IGNORE
+    return inputs, symbols
 
 
 def _hash(seed: int, index: Ints, purpose: str) -> NDArray[np.uint64]:

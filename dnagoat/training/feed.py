@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dnagoat.config import TrainConfig
 from dnagoat.errors import OptionError, WindowError
 from dnagoat.genome.alphabet import Codes, reverse_complement
 from dnagoat.genome.batches import Ints, gather, sample, shifted
 from dnagoat.genome.dataset import Dataset
+
+CHUNK = 64  # steps drawn together
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,7 @@ class Feed:
     room: Ints  # (windows, 2): the lowest and the highest start that a shift may reach
     rank: int = 0
     processes: int = 1
+    drawn: dict[int, tuple[Ints, NDArray[np.bool_]]] = field(default_factory=dict)  # of the chunk at hand
 
     @classmethod
     def of(cls, dataset: Dataset, train: TrainConfig, rank: int = 0, processes: int = 1) -> Feed:
@@ -67,13 +71,22 @@ class Feed:
         more = f" and {len(starts) - most} more" if len(starts) > most else ""
         return ", ".join(named) + more
 
-    def _drawn(self, step: int, part: slice) -> tuple[Ints, np.ndarray | None]:
+    def _drawn(self, step: int, part: slice) -> tuple[Ints, NDArray[np.bool_] | None]:
         """Starts (b,) of the windows of a part of a step, and which are read on the other strand (b,)."""
-        size = self.train.batch_size
-        index = np.arange((step - 1) * size, step * size)[part]
-        drawn = sample(self.train.seed, index, len(self.starts), self.train.jitter)
-        starts = shifted(self.starts[drawn.windows], drawn.shifts, self.room[drawn.windows])
-        return starts, drawn.reverse_complement if self.train.reverse_complement else None
+        chunk, place = divmod(step - 1, CHUNK)
+        starts, flips = self._chunk(chunk)
+        return starts[place, part], flips[place, part] if self.train.reverse_complement else None
+
+    def _chunk(self, chunk: int) -> tuple[Ints, NDArray[np.bool_]]:
+        """Starts and strands (CHUNK, B) of some steps together: drawing costs the same for one step as for many."""
+        if chunk not in self.drawn:
+            size = self.train.batch_size
+            index = np.arange(chunk * CHUNK * size, (chunk + 1) * CHUNK * size)
+            drawn = sample(self.train.seed, index, len(self.starts), self.train.jitter)
+            starts = shifted(self.starts[drawn.windows], drawn.shifts, self.room[drawn.windows])
+            self.drawn.clear()
+            self.drawn[chunk] = starts.reshape(CHUNK, size), drawn.reverse_complement.reshape(CHUNK, size)
+        return self.drawn[chunk]
 
 
 def spread(starts: Ints, windows: int) -> Ints:
