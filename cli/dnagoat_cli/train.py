@@ -38,6 +38,7 @@ def train(
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost, and do nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary or the plan as JSON.")] = False,
+    log: Annotated[str | None, typer.Option(help="tensorboard: event files beside metrics.jsonl.")] = None,
     goat_parts: o.GoatParts = None,
     goat_rank: o.GoatRank = None,
     goat_periods: o.GoatPeriods = None,
@@ -80,6 +81,7 @@ def train(
 ) -> None:
     given = dict(locals())
     from dnagoat.training.distributed import place
+    from dnagoat.training.event_log import logged
     from dnagoat.training.loop import train as run
     from dnagoat.training.parallel import Execution
     from dnagoat.training.stop import stop_asked
@@ -98,6 +100,6 @@ def train(
         steps_made = run(
             config, folder, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say(main)
         )
-        watch(steps_made, folder.name, quiet=not main)
+        watch(logged(steps_made, folder, log if main else None), folder.name, quiet=not main)
     if main:
         conclude(folder, as_json)

@@ -15,6 +15,7 @@ from dnagoat.initial import initialise
 from dnagoat.model import DnaLM
 from dnagoat.training.checkpoint import Checkpoint, Progress, put_weights, weights_of
 from dnagoat.training.distributed import Processes
+from dnagoat.training.kernel_ran import kernel_ran
 from dnagoat.training.loss import inputs_targets, scored, summed_loss
 from dnagoat.training.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
 from dnagoat.training.parallel import Execution, laid_out, synchronised
@@ -47,6 +48,7 @@ class Engine:
         if start is not None:
             put_weights(self.model, start.weights, "the checkpoint")
         self.model.to(group.device)
+        self.kernel = kernel_ran(self.model, config.train.precision)
         self.module = laid_out(self.model, how, group)
         self.optimizer = adamw(self.model, self.train)
         self.scaler = scaler(self.train, group.device)
@@ -119,6 +121,7 @@ class Engine:
             "processes": self.group.count,
             "threads": torch.get_num_threads(),
             "precision": self.train.precision,
+            "kernel": self.kernel,
         }
 
     def loss_scale(self) -> tuple[float | None, int | None]:

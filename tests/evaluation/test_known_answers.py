@@ -1,4 +1,4 @@
-"""Comparisons whose answer was planted: what a part of the prior is for, it wins; where nothing is, nothing is found."""
+"""Comparisons whose answer was planted: what a part is for, it wins; where nothing is, nothing is found."""
 
 # W window, P period
 
