@@ -102,6 +102,13 @@ def _ending_at(ends: Ints, length: int, scored: int) -> Pieces:
     return Pieces(ends - length, np.full_like(ends, length), np.full_like(ends, length - scored))
 
 
+def _last(scores: Scores, ends: Ints, count: int) -> Scores:
+    """The last `count` bases of each stretch alone."""
+    kept = np.concatenate([np.arange(end - count, end) for end in scores.pieces.offsets[1:]])
+    pieces = _ending_at(ends, int(scores.pieces.widths[0]), count)
+    return Scores(pieces, scores.losses[kept], scores.hits[kept])
+
+
 def _rows(lengths: list[int], every: list[Scores], blocks: Ints, options: MeasureOptions, context: int) -> list[Result]:
     sums = np.stack([scores.sums() for scores in every], axis=1)
     counts = every[0].counts()
