@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.kmers import K, Kmers, sampled_kmers
+from dnagoat.genome.memory import keep_freed
 from dnagoat.genome.progress import Progress, Tell
 from dnagoat.genome.tokens import read_tokens
 
-_CHUNK: Final = 1 << 14  # positions at once: what the allocator hands out again without asking the system
+_CHUNK: Final = 1 << 15  # positions at once: what stays in a core's cache
 _COPIES: Final = 200  # places of one 32-mer that are looked at, so that a common repeat cannot fill the memory
 
 T = TypeVar("T")
@@ -27,6 +28,7 @@ class Reader:
     """The sampled 32-mers of a dataset's spans."""
 
     def __init__(self, dataset: Dataset, one_in: int) -> None:
+        keep_freed()
         self._tokens = dataset.path / "tokens.u8"
         self._one_in = one_in
 
@@ -47,47 +49,73 @@ def chunks(spans: Ints) -> Iterator[tuple[int, int]]:
             yield start, min(start + _CHUNK + K - 1, last)
 
 
+class Wanted:
+    """A sorted set of values, and which of others are in it.
+
+    Mixed values are spread evenly, so that a table by their upper bits turns nearly all others away at one look each;
+    a search by bisection alone would wait for memory twenty times a value.
+    """
+
+    def __init__(self, values: NDArray[np.uint64]) -> None:
+        ordered = np.sort(values)
+        fresh = np.ones(len(ordered), dtype=bool)
+        fresh[1:] = ordered[1:] != ordered[:-1]
+        self.values = ordered[fresh]
+        most = int(self.values[-1]) if len(self.values) else 0
+        bits = min(max(len(self.values), 1).bit_length() + 3, 27)
+        self._shift = np.uint64(max(most.bit_length() - bits, 0))
+        self._table = np.zeros((most >> int(self._shift)) + 1, dtype=bool)
+        self._table[self.values >> self._shift] = True
+
+    def among(self, kmers: Kmers) -> tuple[Kmers, Ints]:
+        """Those of the set, with their places in `values`."""
+        if not len(self.values):
+            return kmers.where(slice(0)), np.zeros(0, dtype=np.int64)
+        cells = np.minimum(kmers.values >> self._shift, np.uint64(len(self._table) - 1))
+        kmers = kmers.where(self._table[cells])
+        places = np.minimum(np.searchsorted(self.values, kmers.values), len(self.values) - 1)
+        same = self.values[places] == kmers.values
+        return kmers.where(same), places[same]
+
+
 class Search:
     """Looks for 32-mers in spans of a dataset."""
 
     def __init__(self, reader: Reader, spans: Ints, threads: int, progress: Tell) -> None:
         self._reader, self._spans, self._threads, self._progress = reader, spans, threads, progress
 
-    def present(self, wanted: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Whether the spans hold each of `wanted` (sorted, each once)."""
-        found = np.zeros(len(wanted), dtype=bool)
-        for kmers in self._matches(wanted):
-            found[np.searchsorted(wanted, kmers.values)] = True
+    def present(self, wanted: Wanted) -> NDArray[np.bool_]:
+        """Whether the spans hold each of the wanted values."""
+        found = np.zeros(len(wanted.values), dtype=bool)
+        for _, number in self._matches(wanted):
+            found[number] = True
         return found
 
-    def places(self, wanted: NDArray[np.uint64]) -> Kmers:
-        """Where the spans hold `wanted` (sorted, each once), up to _COPIES places each."""
-        seen = np.zeros(len(wanted), dtype=np.int64)
+    def places(self, wanted: Wanted) -> Kmers:
+        """Where the spans hold the wanted values, up to _COPIES places each."""
+        seen = np.zeros(len(wanted.values), dtype=np.int64)
         kept = []
-        for kmers in self._matches(wanted):
-            number = np.searchsorted(wanted, kmers.values)
+        for kmers, number in self._matches(wanted):
             few = seen[number] < _COPIES
             np.add.at(seen, number[few], 1)
             kept.append(kmers.where(few))
         return Kmers.joined(kept)
 
-    def _matches(self, wanted: NDArray[np.uint64]) -> Iterator[Kmers]:
-        if not len(wanted):
+    def _matches(self, wanted: Wanted) -> Iterator[tuple[Kmers, Ints]]:
+        if not len(wanted.values):
             return
         total = max(int((self._spans[:, 1] - self._spans[:, 0]).sum()), 1)
 
-        def look(chunk: tuple[int, int]) -> tuple[int, Kmers]:
-            kmers = self._reader.at(chunk)
-            place = np.minimum(np.searchsorted(wanted, kmers.values), len(wanted) - 1)
-            return chunk[1] - chunk[0], kmers.where(wanted[place] == kmers.values)
+        def look(chunk: tuple[int, int]) -> tuple[int, tuple[Kmers, Ints]]:
+            return chunk[1] - chunk[0], wanted.among(self._reader.at(chunk))
 
         done = 0
-        for number, (length, kmers) in enumerate(_in_threads(look, chunks(self._spans), self._threads)):
+        for number, (length, found) in enumerate(_in_threads(look, chunks(self._spans), self._threads)):
             done += length
             if number % 64 == 0:
                 self._progress(Progress("kmers", done, min(done / total, 1.0)))
-            if len(kmers.values):
-                yield kmers
+            if len(found[1]):
+                yield found
 
 
 class Place(NamedTuple):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dnagoat import __version__
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json, write_json
-from dnagoat.genome.copies import Reader, Search, best_place
+from dnagoat.genome.copies import Reader, Search, Wanted, best_place
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.kmers import K, Kmers
 from dnagoat.genome.progress import Tell
@@ -98,12 +98,12 @@ def _report(dataset: Dataset, threads: int, progress: Tell) -> dict[str, Any]:
     reader = Reader(dataset, one_in)
     search = Search(reader, dataset.spans("train"), threads, progress)
     samples = [Sample(split, dataset.starts(split), reader.whole(dataset.spans(split))) for split in HELD_OUT]
-    wanted = np.unique(np.concatenate([sample.kmers.values for sample in samples]))
+    wanted = Wanted(np.concatenate([sample.kmers.values for sample in samples]))
     found = search.present(wanted)
     splits: dict[str, Any] = {}
     worst: list[tuple[Sample, int]] = []
     for sample in samples:
-        hits = found[np.searchsorted(wanted, sample.kmers.values)]
+        hits = np.isin(sample.kmers.values, wanted.values[found], kind="sort")
         overall = _counts(sample, hits, dataset.window, np.ones(len(hits), dtype=bool))
         outside = _counts(sample, hits, dataset.window, sample.kmers.unique)
         splits[sample.split] = {"overall": overall.shares(), "outside_repeats": outside.shares()}
@@ -156,7 +156,7 @@ def _worst(counts: Counts) -> list[int]:
 def _pairs(dataset: Dataset, search: Search, windows: list[tuple[Sample, int]]) -> list[dict[str, Any]]:
     """For each window the stretch of train that shares most of its 32-mers, the worst first."""
     own = [sample.of_window(window, dataset.window) for sample, window in windows]
-    places = search.places(np.unique(Kmers.joined(own).values))
+    places = search.places(Wanted(Kmers.joined(own).values))
     rows = []
     for (sample, window), kmers in zip(windows, own, strict=True):
         best = best_place(kmers, places, dataset.window)

@@ -16,6 +16,7 @@ from dnagoat.genome.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
 from dnagoat.genome.download import fetch
 from dnagoat.genome.folder import may_replace, new_folder
+from dnagoat.genome.memory import keep_freed
 from dnagoat.genome.progress import Tell
 from dnagoat.genome.records import Records
 from dnagoat.genome.regions import RegionScan
@@ -63,6 +64,7 @@ def prepare(source: Path | str, out: Path, options: PrepareOptions, progress: Te
     all is done.
     """
     may_replace(out, options.force)
+    keep_freed()
     assembly = named(source, options.catalogue)
     if assembly is None:
         opened = Source(Path(source), threads=options.workers)
