@@ -13,16 +13,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
-from torch.nn.functional import gelu, layer_norm, linear
+from torch import Tensor, nn
+from torch.nn.functional import gelu, linear
 
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.layer import Attention
+from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.positions import At, Pair, PositionScheme
+from dnagoat.config import ModelConfig
 from dnagoat.model import Block, DnaLM
 
 LANE_BLOCK = 256  # positions whose lanes are made at a time
 READ_AT_ONCE = 16_384  # symbols of prompts in one forward pass
+
+
+def softmax_in_place(scores: Tensor) -> Tensor:
+    return torch.softmax(scores, -1, out=scores)
 
 
 class Layer:
@@ -32,13 +38,39 @@ class Layer:
         attention: Attention = block.attention
         self.scheme = attention.scheme
         self.still = type(self.scheme).rotate is PositionScheme.rotate
-        self.normalise: Callable[[Tensor], Tensor] = attention.normaliser.forward
-        self.attention_norm, self.mlp_norm = block.attention_norm, block.mlp_norm
-        query = attention.query.weight / self.scheme.root
-        self.qkv = torch.cat([query, attention.key.weight, attention.value.weight]).T.contiguous()
+        plain = isinstance(attention.normaliser, Softmax)
+        self.normalise: Callable[[Tensor], Tensor] = softmax_in_place if plain else attention.normaliser.forward
+        self.query = (attention.query.weight / self.scheme.root).T.contiguous()
+        self.key_value = torch.cat([attention.key.weight, attention.value.weight]).T.contiguous()
         self.out = attention.out.weight.T.contiguous()
         up, down = block.mlp.get_submodule("up"), block.mlp.get_submodule("down")
         self.up, self.down = up.weight.T.contiguous(), down.weight.T.contiguous()  # type: ignore[operator]
+        self.attention_norm, self.mlp_norm = _norm(block.attention_norm), _norm(block.mlp_norm)
+
+
+def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
+    """The module's function without the module's dispatch, which costs as much as the function."""
+    shape, weight, bias, eps = module.normalized_shape, module.weight, module.bias, module.eps
+    return lambda x: torch.layer_norm(x, shape, weight, bias, eps)
+
+
+class Scratch:
+    """What a step writes over and over: queries, keys and values, scores, mixed values, the MLP's inside.
+
+    Allocation and views would cost a small step as much as its arithmetic.
+    """
+
+    def __init__(self, like: Tensor, config: ModelConfig, content: int, batch: int, room: int) -> None:
+        heads = config.heads
+        self.queries = like.new_empty(batch, heads * content)
+        self.keys_values = like.new_empty(batch, heads * (content + config.head_width))
+        keys, values = torch.split(self.keys_values, [heads * content, heads * config.head_width], dim=1)
+        self.query = self.queries.view(batch * heads, 1, content)
+        self.key, self.value = keys.view(batch, heads, content), values.view(batch, heads, config.head_width)
+        self.scores = like.new_empty(batch * heads * room)
+        self.mixed = like.new_empty(batch * heads, 1, config.head_width)
+        self.mixed_heads = self.mixed.view(batch, config.width)
+        self.inner = like.new_empty(batch, config.mlp_width)
 
 
 class Decoder:
@@ -52,9 +84,12 @@ class Decoder:
         self.model, self.batch = model, batch
         config = model.config
         self.heads, self.head_width = config.heads, config.head_width
-        self.layers = [Layer(block) for block in model.blocks]  # type: ignore[arg-type]
+        with torch.no_grad():
+            self.layers = [Layer(block) for block in model.blocks]  # type: ignore[arg-type]
         self.content, lanes = self.layers[0].scheme.content, self.layers[0].scheme.lanes
-        like, count = model.embedding.weight, config.layers
+        like, count = model.embedding.weight.detach(), config.layers
+        self.embedding, self.head = like, like[: config.classes]
+        self.norm = _norm(model.norm)
         self.room, self.length = room, 0
         self.k = like.new_empty(count, batch, self.heads, self.content, _odd_lines(room))
         self.v = like.new_empty(count, batch, self.heads, room, self.head_width)
@@ -62,7 +97,7 @@ class Decoder:
         self.key_lanes = like.new_empty(count, self.heads, lanes, room, dtype=torch.float64)
         self._lanes = torch.empty(0), torch.empty(0)
         self._lanes_from = -LANE_BLOCK
-        self._scores = like.new_empty(batch * self.heads * room)
+        self._scratch = Scratch(like, config, self.content, batch, room)
 
     @torch.inference_mode()
     def read(self, symbols: Tensor, repeats: int = 1) -> Tensor:
@@ -103,45 +138,43 @@ class Decoder:
         slot = self.length if self.length < self.room else 1 + (self.length - 1) % (self.room - 1)
         seen = min(self.length + 1, self.room)
         at = At(torch.tensor([self.length], device=symbols.device))
-        x = self.layers[0].scheme.embed(self.model.embedding.weight[symbols, None], at)[:, 0]
+        x = self.layers[0].scheme.embed(self.embedding[symbols, None], at)[:, 0]
         priors = self._log_prior(slot, seen)
-        columns, rows = self.k[..., slot], self.v[..., slot, :]
-        keys = self.k[..., :seen].flatten(1, 2).unbind()
-        values = self.v[..., :seen, :].flatten(1, 2).unbind()
+        columns, rows = self.k[..., slot].unbind(), self.v[..., slot, :].unbind()
+        keys, values = self.k[..., :seen].flatten(1, 2).unbind(), self.v[..., :seen, :].flatten(1, 2).unbind()
+        to = self._scratch
+        scores = to.scores[: self.batch * self.heads * seen].view(-1, 1, seen)
+        by_head = scores.view(self.batch, self.heads, 1, seen)
         for i, layer in enumerate(self.layers):
-            norm = layer.attention_norm
-            q, k, v = self._heads(layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps) @ layer.qkv)
+            y = layer.attention_norm(x)
+            torch.mm(y, layer.query, out=to.queries)
+            torch.mm(y, layer.key_value, out=to.keys_values)
             if not layer.still:
-                q, k, self.before[i] = self._rotated(layer, q, k, at, self.before[i])
-            columns[i].copy_(k)
-            rows[i].copy_(v)
-            scores = self._scores[: self.batch * self.heads * seen].view(-1, 1, seen)
-            torch.bmm(q.reshape(-1, 1, self.content), keys[i], out=scores)
-            scores = scores.view(self.batch, self.heads, 1, seen)
+                self._rotate(i, at)
+            columns[i].copy_(to.key)
+            rows[i].copy_(to.value)
+            torch.bmm(to.query, keys[i], out=scores)
             if priors is not None:
-                scores += priors[i]
-            weights = layer.normalise(scores).view(-1, 1, seen)
-            x = torch.addmm(x, torch.bmm(weights, values[i]).view(self.batch, -1), layer.out)
-            norm = layer.mlp_norm
-            inner = gelu(layer_norm(x, norm.normalized_shape, norm.weight, norm.bias, norm.eps) @ layer.up)
-            x = torch.addmm(x, inner, layer.down)
+                by_head.add_(priors[i])
+            torch.bmm(layer.normalise(by_head).view(-1, 1, seen), values[i], out=to.mixed)
+            x = torch.addmm(x, to.mixed_heads, layer.out)
+            torch.mm(layer.mlp_norm(x), layer.up, out=to.inner)
+            x.addmm_(gelu(to.inner), layer.down)
         self.length += 1
-        return linear(self.model.norm(x), self.model.embedding.weight[: self.model.config.classes])
+        return linear(self.norm(x), self.head)
 
-    def _heads(self, qkv: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, 2HC + HD) -> q and k (B, H, C), v (B, H, D)."""
-        q, k, v = torch.split(qkv, [self.heads * self.content] * 2 + [self.heads * self.head_width], dim=1)
-        shape = (self.batch, self.heads, -1)
-        return q.view(shape), k.view(shape), v.view(shape)
+    def _rotate(self, i: int, at: At) -> None:
+        """Queries and keys of layer i turned to their position, or sheared, where the scheme does that."""
+        to = self._scratch
+        query, key = to.queries.view_as(to.key).unsqueeze(2), to.key.unsqueeze(2)
+        turned_query, turned_key, held = self.layers[i].scheme.rotate(query, key, at, self.before[i])
+        # What is held until the next step may be a view of what the next step writes over.
+        self.before[i] = None if held is None else (held[0].clone(), held[1].clone())
+        query.copy_(turned_query)
+        key.copy_(turned_key)
 
-    def _rotated(
-        self, layer: Layer, q: Tensor, k: Tensor, at: At, before: Pair | None
-    ) -> tuple[Tensor, Tensor, Pair | None]:
-        q, k, held = layer.scheme.rotate(q.unsqueeze(2).clone(), k.unsqueeze(2).clone(), at, before)
-        return q.squeeze(2), k.squeeze(2), held
-
-    def _log_prior(self, slot: int, seen: int) -> Tensor | None:
-        """(L, H, 1, S) log-prior of the newest query over the keys that it sees, or None where there is no prior."""
+    def _log_prior(self, slot: int, seen: int) -> tuple[Tensor, ...] | None:
+        """Each layer's log-prior (H, 1, S) of the newest query over the keys that it sees; None where there is none."""
         if self.key_lanes.shape[2] == 0:
             return None
         within = self.length - self._lanes_from
@@ -151,7 +184,7 @@ class Decoder:
         query, key = self._lanes
         self.key_lanes[..., slot] = key[:, :, within]
         row = torch.matmul(query[:, :, within, None], self.key_lanes[..., :seen])
-        return (row - row[..., slot, None]).to(self._scores.dtype)
+        return (row - row[..., slot, None]).to(self.k.dtype).unbind()
 
     def _make_lanes(self, first: int) -> None:
         at = At(torch.arange(first, first + LANE_BLOCK, device=self.k.device))

@@ -162,10 +162,13 @@ class Writing:
         self.symbols = _symbols(own)
         self.first = np.array([len(prompt) + 1 for prompt in own])  # position of each sequence's first written base
         self.last = self.first + length - 1
+        self.end = int(self.last.max())
+        self._everyone = np.arange(len(own))
+        self._all_write = range(int(self.first.max()), int(self.last.min()) + 1)
         self.codes = np.empty((len(own), length), np.uint8)
         self.log_probabilities = np.empty((len(own), length))
         self.device = model.embedding.weight.device
-        self.decoder = Decoder(model, len(own), min(room, int(self.last.max())))
+        self.decoder = Decoder(model, len(own), min(room, self.end))
         self.position = min(int(self.first.min()), self.decoder.room)  # of the next symbol
         repeats = len(batch.samples)
         read = torch.from_numpy(self.symbols[::repeats, : self.position])
@@ -173,19 +176,21 @@ class Writing:
 
     @property
     def done(self) -> bool:
-        return self.position > int(self.last.max())
+        return self.position > self.end
 
     def advance(self) -> int:
         """Draws the base at this position of every sequence that is past its prompt; how many those were."""
         at = self.position
-        rows = np.flatnonzero((self.first <= at) & (at <= self.last))
+        everyone = at in self._all_write
+        rows = self._everyone if everyone else np.flatnonzero((self.first <= at) & (at <= self.last))
         following = self.symbols[:, min(at, self.symbols.shape[1] - 1)].copy()
         if rows.size:
-            log_p = log_softmax(self._logits[:, :4].cpu().numpy()[rows])
+            logits = self._logits[:, :4].cpu().numpy()
+            log_p = log_softmax(logits if everyone else logits[rows])
             bases = self.sampler.draw(log_p, rows)
             place = at - self.first[rows]
             self.codes[rows, place] = following[rows] = bases
-            self.log_probabilities[rows, place] = log_p[np.arange(rows.size), bases]
+            self.log_probabilities[rows, place] = log_p[self._everyone[: rows.size], bases]
         self.position += 1
         if not self.done:
             self._logits = self.decoder.step(torch.from_numpy(following).to(self.device))

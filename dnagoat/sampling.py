@@ -56,15 +56,15 @@ class Streams:
             for prompt, sample in zip(prompts, samples, strict=True)
         ]
         self._block = np.empty((len(self._generators), BLOCK))
-        self._drawn = np.full(len(self._generators), BLOCK)
+        self._drawn = np.zeros(len(self._generators), np.int64)
 
     def next(self, rows: npt.NDArray[np.intp]) -> Floats:
         """The next number of each of these sequences' streams, (len(rows),)."""
-        for row in rows[self._drawn[rows] == BLOCK]:
+        place = self._drawn[rows] % BLOCK
+        for row in rows[place == 0]:
             raw = self._generators[row].random_raw(BLOCK)
             self._block[row] = (raw >> np.uint64(11)) * 2.0**-53
-            self._drawn[row] = 0
-        drawn: Floats = self._block[rows, self._drawn[rows]]
+        drawn: Floats = self._block[rows, place]
         self._drawn[rows] += 1
         return drawn
 

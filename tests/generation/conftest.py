@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
+import torch
 
 import dnagoat
 from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig
@@ -15,6 +18,15 @@ from dnagoat.runs import Run, open_run
 from dnagoat.training.checkpoint import Checkpoint, Progress, save, weights_of
 
 WINDOW = 64
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tiny products gain nothing from threads, and lose much on a busy machine."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
