@@ -65,8 +65,8 @@ class Engine:
             loss = self._gradients(micro_batches)
             self.scaler.unscale_(self.optimizer)
             norm = self._norm(clip=self.train.clip)
-            if not isfinite(norm) and not self.scaler.is_enabled():  # float16's scaler skips such a step by itself
-                raise NonFinite(f"the gradient's norm is {norm}")
+            if not isfinite(norm):
+                self._bear(norm)
             self.rate = learning_rate(self.train, number)
             set_rate(self.optimizer, self.rate)
             self.scaler.step(self.optimizer)
@@ -74,6 +74,13 @@ class Engine:
         self.optimizer.zero_grad(set_to_none=True)
         self.model.constrain()
         return loss, norm
+
+    def _bear(self, norm: float) -> None:
+        """float16's scaler skips a step whose gradient overflowed and halves its scale; nobody else can go on."""
+        if not self.scaler.is_enabled():
+            raise NonFinite(f"the gradient's norm is {norm}")
+        if (scale := self.scaler.get_scale()) < 1:
+            raise NonFinite(f"float16 gradients overflow even at a loss scale of {scale:g}")
 
     def _gradients(self, micro_batches: list[Codes]) -> float:
         pairs = [inputs_targets(codes, self.classes, self.group.device) for codes in micro_batches]

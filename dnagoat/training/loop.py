@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from math import isfinite
 from pathlib import Path
 from time import perf_counter
 
@@ -130,7 +131,7 @@ class Sitting:
             bases=self.progress.bases,
             loss=loss,
             lr=self.engine.rate,
-            grad_norm=norm,
+            grad_norm=norm if isfinite(norm) else None,
             tokens_per_second=speed,
             seconds=self.progress.seconds,
             val_nll=val_nll,

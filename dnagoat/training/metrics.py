@@ -25,8 +25,9 @@ METRICS, SUMMARY = "metrics.jsonl", "summary.json"
 class Step:
     """One optimizer step, as it is written and as the caller of `train` sees it; what was not measured is None.
 
-    `step` counts from 1; `loss` is in nats per scored base of the effective batch, before the update; `seconds` is
-    training time since the run began, over all sittings; memory in bytes, peaks of the main process.
+    `step` counts from 1; `loss` is in nats per scored base of the effective batch, before the update; `grad_norm` is
+    None where float16 skipped the step; `seconds` is training time since the run began, over all sittings; memory in
+    bytes, peaks of the main process.
     """
 
     step: int
@@ -34,7 +35,7 @@ class Step:
     bases: int
     loss: float
     lr: float
-    grad_norm: float
+    grad_norm: float | None
     tokens_per_second: float
     seconds: float
     val_nll: float | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+import torch
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, fully_shard
@@ -39,13 +40,20 @@ def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
         return model
     if how.parallel == "none":
         raise OptionError(f"--parallel none, but there are {group.count} processes; give auto, or start one alone")
-    if how.parallel == "fsdp":
+    if how.parallel == "fsdp" or (how.parallel == "auto" and _too_large_to_copy(model, group)):
         mesh = init_device_mesh(group.device.type, (group.count,))
         for block in model.blocks:
             fully_shard(block, mesh=mesh)
         fully_shard(model, mesh=mesh)
         return model
     return DistributedDataParallel(model, device_ids=[group.device] if group.device.type == "cuda" else None)
+
+
+def _too_large_to_copy(model: DnaLM, group: Processes) -> bool:
+    """Whether weights, gradients and AdamW's moments (16 bytes a parameter) would fill half of a GPU."""
+    if group.device.type != "cuda":
+        return False
+    return 16 * sum(p.numel() for p in model.parameters()) > torch.cuda.mem_get_info(group.device)[1] / 2
 
 
 def recompute_blocks(model: DnaLM) -> None:
