@@ -26,7 +26,7 @@ def show(result: dict[str, Any], out: Path, as_json: bool) -> None:
     for warning in dict.fromkeys(_warnings(result)):
         console.print(f"note: {warning}", style="yellow")
     console.print(result["verdict"], style="bold", highlight=False)
-    console.print(f"[dim]{out / 'comparison.json'}; `dnagoat report {out}/*-s*` makes a page[/dim]", highlight=False)
+    console.print(f"[dim]{out / 'comparison.json'}; `dnagoat report {out}` makes a page[/dim]", highlight=False)
 
 
 def _columns(title: str, *columns: str, left: tuple[str, ...] = ("arm", "verdict")) -> Table:
