@@ -50,9 +50,16 @@ def measured(runs: Sequence[Run], options: MeasureOptions, skip: Sequence[str] =
     with bars() as task:
         for name, split in WANTED:
             if name not in skip:
-                _measure(runs, name, options.but(split=split), task)
+                _measure(runs, name, _for(name, options).but(split=split), task)
     if LEAKAGE not in skip:
         _leakage(runs)
+
+
+def _for(name: str, options: MeasureOptions) -> MeasureOptions:
+    """Context lengths are scored on stretches of up to 16 windows: as many bases as the other measures, fewer pieces."""
+    if name != "lengths" or options.windows is None:
+        return options
+    return options.but(windows=max(8, options.windows // 16))
 
 
 def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) -> None:

@@ -17,12 +17,12 @@ SHORT = {"train.lr": "lr", "train.steps": "steps", "train.batch_size": "batch", 
 
 
 def scheme(config: RunConfig) -> str:
-    """The position scheme in one word, as the command line names it: `goat:spectral,sink`, `rope+momentum`, ..."""
+    """The position scheme in one word, as the command line names it: `goat:spectral+sink`, `rope+momentum`, ..."""
     position = config.model.position
     name: str = position.name
     parts = position.goat.parts
     if name.startswith("goat") and set(parts) != ALL_PARTS:
-        name = name.replace("goat", f"goat:{','.join(parts)}", 1)
+        name = name.replace("goat", f"goat:{'+'.join(parts)}", 1)
     if position.momentum is not None and position.momentum.strength > 0:
         name += "+momentum"
     if config.model.normaliser != "softmax":

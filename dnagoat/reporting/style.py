@@ -30,12 +30,12 @@ KNOWN_ARMS = {
     "rope": Ink("#0072b2", "#5aaef0"),
     "goat": Ink("#d55e00", "#ff8c42"),
     "alibi": Ink("#009e73", "#2fd3a3"),
-    "nope": Ink("#7b5ea7", "#b79be6"),
+    "nope": Ink("#5c1f4d", "#a8538a"),
     "sinusoidal": Ink("#b9598f", "#f08dc2"),
     "goat+rope": Ink("#a87900", "#e8b83a"),
 }
 SPARE = (
-    Ink("#882255", "#e06aa5"),
+    Ink("#a11d33", "#ff7d8f"),
     Ink("#3f8f9f", "#7fd0e0"),
     Ink("#6f7d1e", "#c0cf5f"),
     Ink("#332288", "#938af0"),

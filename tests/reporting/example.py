@@ -20,13 +20,15 @@ BLOCK_BASES = 2_000
 PIECE = 500  # bases
 
 
-def config(position: str = "rope", *, seed: int = 0, steps: int = 300, dataset_hash: str = HASH) -> RunConfig:
+def config(
+    position: str = "rope", *, seed: int = 0, steps: int = 300, dataset_hash: str = HASH, dataset: str = "data/demo"
+) -> RunConfig:
     scheme = PositionConfig(name=position, goat=GoatConfig())  # type: ignore[arg-type]
     return RunConfig(
         preset="tiny",
         model=ModelConfig(context=512, position=scheme),
         train=TrainConfig(steps=steps, seed=seed, lr=1e-3),
-        dataset="data/demo",
+        dataset=dataset,
         dataset_hash=dataset_hash,
         tool_version="0.1.0",
     )
@@ -53,11 +55,23 @@ def run(folder: Path, setting: RunConfig, nll: float, *, missing: tuple[str, ...
         "nll-val": _nll(setting, "val", losses["val"]),
         "nll-test": _nll(setting, "test", losses["test"]),
         "generation": _generation(setting, 2.3 - 1.4 * nll, rng),
+        "strata-test": _strata(setting, nll),
+        "lengths-test": _lengths(setting, nll),
+        "rc-test": _strands(setting, rng),
         "prior": _prior(setting),
     }.items():
         if name not in missing and content is not None:
             write_json(folder / "evaluation" / f"{name}.json", content)
     return folder
+
+
+def everything(folder: Path) -> tuple[list[Path], Path]:
+    """RoPE and GOAT with every measure and a leak report of their dataset; and the file of a benchmark."""
+    data, bench = folder / "data", folder / "bench.json"
+    write_json(data / "leakage.json", _leakage())
+    write_json(bench, _bench())
+    arms = {"rope": 1.312, "goat": 1.305}
+    return [run(folder / arm, config(arm, dataset=str(data)), nll) for arm, nll in arms.items()], bench
 
 
 def _signed(setting: RunConfig, measure: str, split: str, unit: str) -> dict[str, Any]:
@@ -201,6 +215,11 @@ def _generation(setting: RunConfig, r: float, rng: np.random.Generator) -> dict[
             "generated": {"longest": 21, "median": 13.0, "quantile_95": 16.0, "sequences": 160},
             "true": {"longest": 64, "median": 15.0, "quantile_95": 31.0, "sequences": 40},
         },
+        "composition": {
+            name: {"gc": 0.4, "cpg_ratio": ratio, "strand_symmetry": {"kmer_jsd": 0.001}}
+            for name, ratio in (("true", 0.22), ("generated", 0.25), ("order-8 Markov", 0.21))
+        },
+        "log_probability": -1.31,
         "warnings": [],
     }  # fmt: skip
 
@@ -236,3 +255,97 @@ def _prior(setting: RunConfig) -> dict[str, Any] | None:
         "positions": distances.tolist(),
         "layers": layers,
     }
+
+
+def _stratum(name: str, value: float, share: float) -> dict[str, Any]:
+    count = round(share * BLOCKS * BLOCK_BASES)
+    return {"name": name, "value": value, "interval": [value - 0.008, value + 0.008], "count": count, "share": share}
+
+
+def _strata(setting: RunConfig, nll: float) -> dict[str, Any]:
+    gain = 0.02 if setting.model.position.name == "goat" else 0.0
+    deciles = [f"{edge:.1f}% to {edge + 2.4:.1f}%" for edge in np.arange(30, 54, 2.4)]
+    contexts = ["0", "1", *(f"{2**n:,} to {2 ** (n + 1) - 1:,}" for n in range(1, 9))]
+    groups = {
+        "repeats": [_stratum("unique", nll + 0.02, 0.53), _stratum("soft-masked", nll - 0.02 - gain, 0.47)],
+        "gc": [_stratum(name, nll + 0.01 * (place - 5) ** 2 / 10, 0.1) for place, name in enumerate(deciles)],
+        "cpg": [
+            _stratum("elsewhere", nll - 0.01, 0.98),
+            _stratum("C of CpG", nll + 0.3, 0.01),
+            _stratum("G of CpG", nll + 0.9, 0.01),
+        ],
+        "distance": [_stratum(name, nll + 0.1 / (1 + place) - gain, 0.1) for place, name in enumerate(contexts)],
+    }
+    return _signed(setting, "strata", "test", "nats per base") | {
+        "level": 0.95,
+        "groups": [{"name": name, "question": "?", "strata": rows} for name, rows in groups.items()],
+    }
+
+
+def _lengths(setting: RunConfig, nll: float) -> dict[str, Any]:
+    training, climb = setting.model.context, 0.01 if setting.model.position.name == "rope" else -0.002
+    rows = [
+        {
+            "length": training * factor,
+            "factor": factor,
+            "value": nll + climb * step,
+            "interval": [nll + climb * step - 0.01, nll + climb * step + 0.01],
+            "gain": -climb * step,
+            "gain_interval": None,
+            "count": 8192,
+        }
+        for step, factor in enumerate((1, 2, 4, 8, 16))
+    ]
+    along = [
+        {"from": start, "to": start + 256, "value": nll + 0.01 * math.sin(start), "interval": None, "count": 256}
+        for start in range(0, 16 * training, 256)
+    ]
+    return _signed(setting, "lengths", "test", "nats per base") | {
+        "training_length": training,
+        "windows": 32,
+        "lengths": rows,
+        "positions": along,
+        "warnings": [],
+    }
+
+
+def _strands(setting: RunConfig, rng: np.random.Generator) -> dict[str, Any]:
+    counts, edges = np.histogram(rng.normal(0, 0.01, 1000), bins=41, range=(-0.05, 0.05))
+    return _signed(setting, "rc", "test", "nats per base") | {
+        "value": 0.008,
+        "interval": [0.0075, 0.0085],
+        "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
+    }
+
+
+def _leakage() -> dict[str, Any]:
+    def shares(near: float) -> dict[str, Any]:
+        return {"windows": 976, "judged": 970, "any": 4 * near, "near": near, "same": near / 3, "shared": near}
+
+    pair = {
+        "split": "test", "contig": "chr21_test", "start": 1024, "end": 2048, "train_contig": "chr21_train",
+        "train_start": 77_000, "train_end": 78_024, "place": None, "train_place": None, "strand": "-", "shared": 0.93,
+        "kmers": 61, "outside_repeats": 0.05,
+    }  # fmt: skip
+    both = {"overall": shares(0.04), "outside_repeats": shares(0.002)}
+    return {
+        "format": 1, "measure": "leakage", "dataset_hash": HASH, "tool_version": "0.1.0", "k": 32, "one_in": 16,
+        "near": 0.5, "same": 0.95, "splits": {"val": both, "test": both}, "pairs": [pair],
+    }  # fmt: skip
+
+
+def _bench() -> dict[str, Any]:
+    rows = [
+        {
+            "what": "train", "arm": arm, "length": 1024, "batch": 8, "precision": "fp32", "kernel": "auto",
+            "device": "cpu", "repeats": 5, "rounds": 3, "outcome": "ok", "threads": 2, "device_name": "cpu",
+            "torch": "2.13.0", "kernel_ran": "sdpa, flash on CPU", "parameters": 812_032, "tokens_per_second": speed,
+            "tokens_per_second_spread": [speed - 500, speed + 400], "cuda_allocated_peak": None,
+            "cuda_reserved_peak": None, "resident_peak": 780_000_000,
+        }
+        for arm, speed in (("rope", 15_000.0), ("goat", 15_400.0))
+    ]  # fmt: skip
+    return {
+        "format": 1, "measure": "bench", "unit": "bases per second; bytes", "tool_version": "0.1.0",
+        "command": "dnagoat bench --out bench.json", "rows": rows, "published": [],
+    }  # fmt: skip

@@ -31,6 +31,12 @@ class Figure:
     alt: str
     drawing: Drawing
 
+    def __post_init__(self) -> None:
+        # The layout is found once and then stays: found again, it may move by a hair, and no two files would be the same.
+        with drawing():
+            self.drawing.draw_without_rendering()
+        self.drawing.set_layout_engine("none")
+
     def save(self, folder: Path) -> list[Path]:
         """Writes NAME.svg, NAME.pdf and NAME.png (200 dots an inch) on white; returns their paths."""
         paths = [folder / f"{self.name}.{kind}" for kind in ("svg", "pdf", "png")]

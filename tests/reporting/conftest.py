@@ -1,0 +1,29 @@
+"""What tests of the report share: example runs in the form that training and evaluation write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dnagoat.reporting.report import Report, report
+from dnagoat.reporting.results import Results, read
+from tests.reporting import example
+
+
+@pytest.fixture(scope="session")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """RoPE and GOAT with every measure, a leak report and a benchmark."""
+    paths, bench = example.everything(tmp_path_factory.mktemp("runs"))
+    return read(paths, bench=[bench])
+
+
+@pytest.fixture(scope="session")
+def whole(results: Results) -> Report:
+    return report(results, "dnagoat report runs/rope runs/goat --out reports/example")
+
+
+@pytest.fixture(scope="session")
+def page(whole: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of the whole report, written."""
+    return whole.write(tmp_path_factory.mktemp("reports") / "example")

@@ -1,0 +1,24 @@
+"""An arm is the configuration without the seed: one label for one setting, and others say in what they differ."""
+
+from __future__ import annotations
+
+from dnagoat.reporting.arms import labels, scheme
+from tests.reporting import example
+
+
+def test_seeds_share_a_label() -> None:
+    assert labels([example.config("goat", seed=0), example.config("goat", seed=1)]) == ["goat", "goat"]
+
+
+def test_runs_of_one_scheme_say_in_what_they_differ() -> None:
+    base = example.config("rope")
+    faster = base.but(train=base.train.but(lr=3e-3))
+    assert labels([base, faster, example.config("goat")]) == ["rope (lr 0.001)", "rope (lr 0.003)", "goat"]
+
+
+def test_a_scheme_is_called_as_the_command_line_calls_it() -> None:
+    base = example.config("goat")
+    position = base.model.position
+    parts = position.but(goat=position.goat.but(parts=("spectral", "sink")))
+    assert scheme(base.but(model=base.model.but(position=parts))) == "goat:spectral+sink"
+    assert scheme(base.but(model=base.model.but(normaliser="sparsemax"))) == "goat sparsemax"

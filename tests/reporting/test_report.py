@@ -1,0 +1,173 @@
+"""The report as a whole: self-contained, complete, the same for the same results, never overwritten by surprise."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from dnagoat.errors import RunError
+from dnagoat.reporting.report import Report, report
+from dnagoat.reporting.results import read
+from tests.reporting import example
+
+
+class Outline(HTMLParser):
+    """What a page is made of: tags with attributes, in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def outline(text: str) -> Outline:
+    return Outline(text)
+
+
+def test_everything_is_written(page: Path) -> None:
+    folder = page.parent
+    names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert {"report.html", "report.md", "results.json", "tables/results.csv", "tables/cost.csv"} <= names
+    assert {f"figures/nll-test.{kind}" for kind in ("svg", "pdf", "png")} <= names
+    assert page.stat().st_size < 3_000_000
+    assert not [path for path in folder.parent.iterdir() if path.name.startswith(".")], "nothing half-written stays"
+
+
+def test_nothing_is_fetched_and_no_script_runs(text: str, outline: Outline) -> None:
+    assert not outline.all("script") and not outline.all("iframe") and not outline.all("img")
+    references = [
+        value for _, attributes in outline.tags for name, value in attributes.items() if name in ("src", "href")
+    ]
+    assert all(value and value.startswith(("#", "data:")) for value in references)
+    assert not re.search(r"url\((?!#)|@import|@font-face", text)
+    assert not [attributes for _, attributes in outline.tags if any(name.startswith("on") for name in attributes)]
+
+
+def test_headings_go_down_one_level_at_a_time(outline: Outline) -> None:
+    levels = [int(tag[1]) for tag, _ in outline.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+
+
+def test_figures_and_tables_speak_to_a_screen_reader(outline: Outline) -> None:
+    ids = [attributes["id"] for _, attributes in outline.tags if attributes.get("id")]
+    assert len(ids) == len(set(ids)), "an id twice"
+    for attributes in outline.all("svg"):
+        assert attributes["role"] == "img" and attributes["aria-labelledby"] in ids
+    for _, attributes in outline.tags:
+        for name in ("aria-labelledby", "aria-describedby"):
+            assert attributes.get(name) is None or attributes[name] in ids
+    assert len(outline.all("table")) == len(outline.all("caption"))
+    assert all(attributes.get("scope") in ("col", "row") for attributes in outline.all("th"))
+    assert outline.all("html")[0]["lang"] == "en" and outline.all("main") and outline.all("nav")
+
+
+def test_links_of_the_page_lead_somewhere(outline: Outline) -> None:
+    ids = {attributes.get("id") for _, attributes in outline.tags}
+    assert all(str(link["href"]).removeprefix("#") in ids for link in outline.all("a"))
+
+
+def test_the_verdict_comes_first_then_the_table(text: str) -> None:
+    places = [
+        text.index(mark) for mark in ('id="verdict"', 'id="table-results"', 'id="figure-nll-test"', 'id="methods"')
+    ]
+    assert places == sorted(places)
+
+
+def test_memory_is_labelled_and_unknown_is_not_zero(page: Path) -> None:
+    said = json.loads((page.parent / "results.json").read_text())["tables"]["cost"]
+    row = said["rows"][0]
+    assert row["cuda_allocated"]["value"] is None and row["resident"]["value"] > 0
+    heads = {column["key"]: column["head"] for column in said["columns"]}
+    assert heads["cuda_allocated"] == "Peak CUDA memory, allocated"
+    assert heads["resident"] == "Peak resident memory of the process"
+
+
+def test_methods_name_versions_seeds_hashes_and_commands(whole: Report) -> None:
+    said = " ".join(
+        [*whole.methods.paragraphs, *(cell.text for row in whole.methods.settings.rows for cell in row.cells)]
+    )
+    assert all(word in said for word in ("torch", "numpy", "dnagoat", "resamples", example.HASH[:12], "c" * 12))
+    assert "dnagoat report runs/rope runs/goat --out reports/example" in whole.methods.commands
+    assert any(command.startswith("dnagoat train") and "--seed 0" in command for command in whole.methods.commands)
+    assert "dnagoat bench --out bench.json" in whole.methods.commands
+
+
+def test_markdown_tells_the_same(page: Path, whole: Report) -> None:
+    text = (page.parent / "report.md").read_text(encoding="utf-8")
+    assert whole.verdict.sentence in text
+    for figure in re.findall(r"\]\((figures/[^)]+)\)", text):
+        assert (page.parent / figure).is_file()
+
+
+def test_an_existing_report_is_kept_unless_forced(whole: Report, tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    first = whole.write(out).read_bytes()
+    (out / "mine.txt").write_text("a note of the user's")
+    with pytest.raises(RunError, match="already holds a report; give another --out, or --force"):
+        whole.write(out)
+    assert (out / "mine.txt").exists()
+    assert whole.write(out, force=True).read_bytes() == first, "the same results make the same page"
+    assert whole.same_as(out)
+
+
+def test_a_folder_with_other_things_is_refused(whole: Report, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(RunError, match="is there already and is no report"):
+        whole.write(tmp_path, force=True)
+    assert (tmp_path / "thesis.tex").exists()
+
+
+def test_a_run_without_measures_makes_a_report_of_unknowns(tmp_path: Path) -> None:
+    every = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test", "prior")
+    bare = example.run(tmp_path / "bare", example.config("goat"), 1.3, missing=every)
+    made = report(read([bare]), "dnagoat report bare")
+    assert {cell.text for cell in made.tables[0].rows[0].cells} == {"n/a"}
+    assert [figure.name for figure in made.figures] == ["training-curves", "cost"]
+    assert made.write(tmp_path / "report").exists()
+
+
+def test_damaged_results_are_named(tmp_path: Path) -> None:
+    run = example.run(tmp_path / "rope", example.config("rope"), 1.3)
+    (run / "evaluation" / "nll-test.json").write_text('{"value": 1.')
+    with pytest.raises(RunError, match=r"nll-test\.json is damaged"):
+        read([run])
+
+
+def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
+    run = example.run(tmp_path / "<b>rope&", example.config("rope"), 1.3)
+    page = report(read([run]), "dnagoat report '<script>'").write(tmp_path / "report")
+    assert "<script>" not in page.read_text() and "<b>rope" not in page.read_text()
+
+
+def test_the_room_needs_no_torch(tmp_path: Path) -> None:
+    example.run(tmp_path / "goat", example.config("goat"), 1.3)
+    code = (
+        "import sys; from pathlib import Path; from dnagoat.reporting.report import report;"
+        "from dnagoat.reporting.results import read;"
+        f"report(read([Path({str(tmp_path / 'goat')!r})]), 'x').html();"
+        "sys.exit('torch' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
