@@ -4,7 +4,7 @@
 
 Without --genome: the demo and a synthetic genome of --bases. Every measurement is a process of its own. `throughput`
 counts the processor seconds of all threads together, so that neighbours on the machine do not disturb it: it is what
-one core does; the wall time, with an unpacking thread ahead, is beside it.
+one core does; the wall time, with an unpacking thread ahead, is beside it. So is the time of the tiny contigs.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def rows(genome: list[Path], bases: int, rounds: int, folder: Path) -> Iterator[
         one = measured("prepare", source, out)
         yield Row(f"peak resident, {name}", one["resident"] / 1e6, "MB", 600, "<=", 1, told(one))
         source.unlink()
-    yield Row("50,000 tiny contigs", one["wall"], "s", 20, "<=", 1, f"{one['cpu']:.1f} s of processor")
+    yield Row("50,000 tiny contigs", one["cpu"], "s", 20, "<=", 1, f"of processor; {one['wall']:.1f} s wall")
 
 
 if __name__ == "__main__":

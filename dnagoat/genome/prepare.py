@@ -155,7 +155,11 @@ def _with_spans(contigs: list[Contig], rules: Rules) -> list[Contig]:
     else:
         val, test = _chosen(contigs, rules.val), _chosen(contigs, rules.test)
         spans = by_contig([contig.name for contig in contigs], lengths, val, test, rules.guard)
-    return [contig.but(spans=tuple(tuple(span) for span in own)) for contig, own in zip(contigs, spans, strict=True)]
+    # Copied, not built anew: they were checked at birth, and there may be tens of thousands.
+    return [
+        contig.model_copy(update={"spans": tuple(tuple(span) for span in own)})
+        for contig, own in zip(contigs, spans, strict=True)
+    ]
 
 
 def _chosen(contigs: list[Contig], named: tuple[str, ...]) -> list[str]:
