@@ -47,9 +47,9 @@ def test_axes_are_labelled_with_units(figure: Figure) -> None:
 def _texts(axes: Axes) -> Iterator[Text]:
     """Tick labels inside the view, labels and title: what a panel writes around its drawing."""
     for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        for place, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True):
-            if min(limits) <= place <= max(limits):
-                yield label
+        for tick in axis.get_major_ticks():
+            if min(limits) <= tick.get_loc() <= max(limits):
+                yield tick.label1
         yield axis.label
     yield from (axes.title, axes._left_title)  # type: ignore[attr-defined]  # set by loc="left"
 
