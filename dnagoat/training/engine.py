@@ -16,7 +16,7 @@ from dnagoat.model import DnaLM
 from dnagoat.training.checkpoint import Checkpoint, Progress, put_weights, weights_of
 from dnagoat.training.distributed import Processes
 from dnagoat.training.kernel_ran import kernel_ran
-from dnagoat.training.loss import inputs_targets, scored, summed_loss
+from dnagoat.training.loss import count_scored, inputs_targets, summed_loss
 from dnagoat.training.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
 from dnagoat.training.parallel import Execution, laid_out, synchronised
 from dnagoat.training.precision import computing, scaler
@@ -84,7 +84,7 @@ class Engine:
 
     def _gradients(self, micro_batches: list[Codes]) -> float:
         pairs = [inputs_targets(codes, self.classes, self.group.device) for codes in micro_batches]
-        (count,) = self.group.total(sum(int(scored(targets).sum()) for _, targets in pairs))
+        (count,) = self.group.total(sum(count_scored(codes, self.classes) for codes in micro_batches))
         # Gradients are averaged over processes, so each process's share of the sum is scaled up by their number.
         scale = self.group.count / max(count, 1)
         nats = torch.zeros((), dtype=torch.float64, device=self.group.device)

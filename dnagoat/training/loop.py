@@ -18,7 +18,7 @@ from dnagoat.training.distributed import Processes, processes
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
 from dnagoat.training.feed import Feed
 from dnagoat.training.lock import locked
-from dnagoat.training.metrics import Metrics, Step, cuda_peaks, resident_peak
+from dnagoat.training.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
 from dnagoat.training.parallel import Execution
 from dnagoat.training.plan import plan
 from dnagoat.training.precision import matrix_products
@@ -83,6 +83,7 @@ class Sitting:
         self.engine = Engine(config, group, how, start)
         self.validation = Validation(feed.dataset, config, group)
         self.progress = checkpoint.with_best(out, start.progress) if start else Progress()
+        forget_peaks(group.device)
         group.barrier()  # everybody has read before anything is tidied
         if group.main:
             checkpoint.settle(out, self.progress)
@@ -108,10 +109,12 @@ class Sitting:
 
     def _step(self, number: int) -> Step:
         """One optimizer step, its validation where one is due, and its row."""
-        began = perf_counter()
+        began, bases = perf_counter(), self.train.batch_size * self.feed.dataset.window
         micro_batches = self.feed.micro_batches(number)
         try:
             loss, norm = self.engine.step(number, micro_batches)
+            speed = bases / (perf_counter() - began)
+            val_nll = self._validated(number)
         except NonFinite as why:
             raise TrainingError(
                 f"step {number:,} stopped: {why}; its windows are {self.feed.places(number)}; {self._intact()}; "
@@ -119,10 +122,6 @@ class Sitting:
             ) from None
         except OutOfMemory as why:
             raise TrainingError(self._too_large(number, why.windows)) from None
-        bases = self.train.batch_size * self.feed.dataset.window
-        speed = bases / (perf_counter() - began)
-        validated = number % self.train.eval_every == 0 or number == self.train.steps
-        val_nll = self.validation.nll(self.engine.model) if validated else None
         self._advance(number, bases, val_nll)
         allocated, reserved = cuda_peaks(self.group.device)
         step = Step(
@@ -138,11 +137,21 @@ class Sitting:
             cuda_allocated_peak=allocated,
             cuda_reserved_peak=reserved,
             resident_peak=resident_peak(),
-            prior=self.engine.prior() if validated else None,
+            prior=self.engine.prior() if self._looks(number) else None,
         )
         if self.group.main:
             self.metrics.write(step)
         return step
+
+    def _looks(self, number: int) -> bool:
+        """Whether validation and the prior are looked at after this step."""
+        return number % self.train.eval_every == 0 or number == self.train.steps
+
+    def _validated(self, number: int) -> float | None:
+        value = self.validation.nll(self.engine.model) if self._looks(number) else None
+        if value is not None and not isfinite(value):
+            raise NonFinite(f"the validation loss is {value}")
+        return value
 
     def _advance(self, number: int, bases: int, val_nll: float | None) -> None:
         scale, age = self.engine.loss_scale()

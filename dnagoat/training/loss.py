@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from dnagoat.genome.alphabet import Codes
+from dnagoat.genome.alphabet import Codes, N
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model import DnaLM
 
@@ -27,6 +27,11 @@ def inputs_targets(codes: Codes, classes: int, device: torch.device) -> tuple[Te
 def scored(targets: Tensor) -> Tensor:
     """Which targets count (B, T) bool."""
     return targets != IGNORE
+
+
+def count_scored(codes: Codes, classes: int) -> int:
+    """How many bases of windows (B, W) are scored, counted where the codes are: a GPU would have to be waited for."""
+    return codes[:, 1:].size if classes == 5 else int((codes != N).sum())
 
 
 def summed_loss(logits: Tensor, targets: Tensor) -> Tensor:

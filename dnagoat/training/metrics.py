@@ -102,10 +102,25 @@ def _whole_lines(path: Path) -> list[str]:
     return whole
 
 
+STATUS, FORGET = Path("/proc/self/status"), Path("/proc/self/clear_refs")  # Linux alone
+
+
 def resident_peak() -> int:
-    """The largest resident size of this process so far, in bytes."""
+    """The largest resident size of this process in bytes, since `forget_peaks` where the kernel can forget."""
+    if STATUS.exists():
+        return (
+            next(int(line.split()[1]) for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:")) * 1024
+        )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def forget_peaks(device: torch.device) -> None:
+    """Peaks count from here on: a process may train several runs, one after the other."""
+    with suppress(OSError):
+        FORGET.write_text("5")
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
 
 
 def cuda_peaks(device: torch.device) -> tuple[int | None, int | None]:

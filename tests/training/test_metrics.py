@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
@@ -14,6 +16,7 @@ from dnagoat.model import DnaLM
 from dnagoat.runs import open_run
 from dnagoat.training.event_log import logged
 from dnagoat.training.loop import train
+from dnagoat.training.metrics import FORGET, forget_peaks, resident_peak
 from dnagoat.training.presets import changed
 
 
@@ -79,3 +82,13 @@ def test_metrics_are_json_without_nan(run: Path) -> None:
     text = (run / "metrics.jsonl").read_text()
     assert "NaN" not in text and "Infinity" not in text
     assert all(json.loads(line) for line in text.splitlines())
+
+
+def test_peaks_count_from_where_they_were_forgotten() -> None:
+    block = np.ones(50_000_000)  # 400 MB
+    high = resident_peak()
+    del block
+    forget_peaks(torch.device("cpu"))
+    if not FORGET.exists():
+        pytest.skip("this kernel cannot forget a peak")
+    assert resident_peak() < high - 300e6
