@@ -45,7 +45,6 @@ from dnagoat_cli import (  # noqa: E402
     evaluate,  # noqa: F401
     generate,  # noqa: F401
     info,  # noqa: F401
-    info,  # noqa: F401
     inspect,  # noqa: F401
     prepare,  # noqa: F401
     probe,  # noqa: F401
