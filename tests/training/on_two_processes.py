@@ -1,6 +1,6 @@
 """Started by torchrun: trains the same runs under DDP and FSDP, one after the other.
 
-on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, OUT/fsdp-half
+on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, half of OUT/shrink, the second half of OUT/grow
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ def main(config_file: str, out: str) -> None:
     for parallel in ("ddp", "fsdp"):
         list(train(config, Path(out) / parallel, device="cpu", how=Execution(parallel=parallel)))
     asked = iter([None] * 9 + ["SIGTERM"])
-    stopped = train(config, Path(out) / "half", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked))
+    stopped = train(
+        config, Path(out) / "shrink", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked)
+    )
     list(islice(stopped, 10))
+    list(train(config, Path(out) / "grow", device="cpu", how=Execution(parallel="fsdp"), resume=True))
     distributed.destroy_process_group()
 
 

@@ -30,9 +30,11 @@ def longer(config: RunConfig) -> RunConfig:
 
 @pytest.fixture(scope="module")
 def together(longer: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs of two processes: ddp, fsdp, and half, which stopped after ten steps."""
+    """Runs of two processes: ddp, fsdp, shrink, which stopped after ten steps, and grow, which one process began."""
     out = tmp_path_factory.mktemp("together")
     (out / "config.json").write_text(json.dumps(longer.model_dump(mode="json")))
+    asked = iter([None] * 9 + ["SIGTERM"])
+    list(train(longer, out / "grow", device="cpu", stop=lambda: next(asked)))
     script = Path(__file__).with_name("on_two_processes.py")
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
     launch += ["--rdzv-endpoint", "localhost:0", str(script), str(out / "config.json"), str(out)]
@@ -67,9 +69,11 @@ def test_two_processes_give_the_curve_of_one(together: Path, alone: Path, parall
         assert losses(together / parallel, column) == pytest.approx(losses(alone, column), abs=1e-5), column
 
 
-def test_a_run_of_two_goes_on_alone(together: Path, alone: Path, longer: RunConfig) -> None:
-    list(train(longer, together / "half", device="cpu", resume=True))
-    assert losses(together / "half") == pytest.approx(losses(alone), abs=1e-5)
+def test_a_run_goes_on_with_another_number_of_processes(together: Path, alone: Path, longer: RunConfig) -> None:
+    list(train(longer, together / "shrink", device="cpu", resume=True))
+    for run in ("shrink", "grow"):
+        assert len(losses(together / run)) == STEPS
+        assert losses(together / run) == pytest.approx(losses(alone), abs=1e-5), run
 
 
 def test_accumulation_gives_the_same_curve(longer: RunConfig, alone: Path, tmp_path: Path) -> None:
