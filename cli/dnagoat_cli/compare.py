@@ -13,23 +13,31 @@ from dnagoat_cli.main import app
 EXAMPLES = """
 Compare position schemes so that the verdict can be trusted.
 
-Every arm of a seed sees the same bases in the same order and starts from the same values of shared weights. The first
-arm is the reference. An interrupted comparison continues with the same command.
+Every arm of a seed sees the same bases and starts from the same values of shared weights.
+
+The first arm is the reference; an interrupted comparison continues with the same command.
+
+[bold]Arms[/bold]
+
+  rope, alibi, nope, sinusoidal, goat, goat+rope; goat:spectral+sink for some parts alone.
+
+  @init=uniform @rank=4 @periods=3/171 @sink-width=32 @rope-base=500 @momentum=0.3
+  @normaliser=entmax15 @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow.
 
 [bold]Examples[/bold]
 
-  dnagoat compare data/demo --arm rope --arm goat --seeds 3 --preset tiny --steps 300 --out runs/compare
+  dnagoat compare data/demo --arm rope --arm goat --preset tiny --steps 300 --out runs/cmp
 
-  dnagoat compare data/demo --arm rope --arm goat:recency --arm goat:spectral+sink --out runs/parts
+  dnagoat compare data/demo --arm goat --arm goat:recency --seeds 5 --jobs 2 --out runs/parts
 
-  dnagoat compare data/demo --arm rope --arm goat@init=uniform --lr 3e-4,1e-3 --out runs/tuned
+  dnagoat compare data/demo --arm rope --arm goat@init=uniform --lr 3e-4,1e-3 --out runs/lr
 """
 
 
 @app.command(help=EXAMPLES)
 def compare(
     dataset: Annotated[Path, typer.Argument(help="Folder that `prepare` wrote.")],
-    arm: Annotated[list[str], typer.Option(help="NAME[:PART+PART][@SETTING=VALUE]; repeat it, reference first.")],
+    arm: Annotated[list[str], typer.Option(help="An arm; repeat it, the reference first.")],
     out: Annotated[Path, typer.Option(help="Folder of the comparison: a run folder each, comparison.json.")],
     seeds: Annotated[int, typer.Option(help="Runs of every arm; a verdict on a method needs 3.", min=1)] = 3,
     preset: o.Preset = None,
