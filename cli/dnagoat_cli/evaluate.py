@@ -46,6 +46,9 @@ def evaluate(
     checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
     seed: Annotated[int, typer.Option(help="Of random loci, draws and resamples.")] = 0,
     dataset: Annotated[Path | None, typer.Option(help="The run's dataset, where it has moved.")] = None,
+    other_dataset: Annotated[
+        Path | None, typer.Option(help="Another dataset than it was trained on; results lie apart.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     batch_size: Annotated[int, typer.Option(min=1, help="Windows or sequences at once; changes no result.")] = 64,
     windows: Annotated[
@@ -103,6 +106,7 @@ def evaluate(
         which=checkpoint,
         seed=seed,
         dataset=dataset,
+        other_dataset=other_dataset,
         device=device,
         batch_size=batch_size,
         windows=windows,

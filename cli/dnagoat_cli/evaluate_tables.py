@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from dnagoat.evaluation.measures import Result
 
 QUIET = {"format", "measure", "settings", "checkpoint", "command", "warnings", "dinucleotides", "homopolymers"}
+LADDER = (
+    "order-k: Markov chain of the training split, each order mixed with the next lower one; order-mix: all orders, "
+    "trusted by how each has done in the window so far; repeats: also copies what followed the last 20 bases before."
+)
 
 
 def draw(found: list[tuple[Result, Path]]) -> None:
@@ -26,6 +30,8 @@ def draw(found: list[tuple[Result, Path]]) -> None:
         for result in likelihoods:
             console.print(f"{result['split']}: {result['verdict']['sentence']}", soft_wrap=True)
             console.print(f"{result['split']}: {_context(result)}", soft_wrap=True, style="dim")
+        if any(result["baselines"] for result in likelihoods):
+            console.print(LADDER, soft_wrap=True, style="dim")
     for result, _ in found:
         if result["measure"] != "nll":
             for table in TABLES.get(result["measure"], _anything)(result):
@@ -65,7 +71,8 @@ def _likelihood(results: list[Result]) -> Iterator[Table]:
             rungs.add_row(
                 row["name"], _number(row["value"]), f"{row['gain']:+.4f}", _interval(row["gain_interval"], "+")
             )
-        yield rungs
+        if result["baselines"]:
+            yield rungs
 
 
 def _context(result: Result) -> str:

@@ -107,7 +107,7 @@ def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: Measur
     from dnagoat.runs import open_run
 
     opened = open_run(run)
-    dataset = opened.dataset(options.dataset)
+    dataset = options.dataset_of(opened)
     for split in splits:
         name = f"{opened.name}-{split}"
         if (folder / f"{name}.bedGraph").exists() and not force:

@@ -51,7 +51,7 @@ class Material:
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """GC% trajectory with nulls, k-mer divergence with its floor, composition, longest match to the training split."""
-    dataset = run.dataset(options.dataset)
+    dataset = options.dataset_of(run)
     material = gathered(run.model(options.which, options.device), dataset, options, progress)
     progress("searching the training split", 0, 1)
     return {

@@ -29,7 +29,7 @@ STRETCHES = 32  # scored at each length where --windows does not say otherwise
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """NLL of the same bases at each length, the gain over the shortest, and NLL by position at the longest."""
-    dataset = run.dataset(options.dataset)
+    dataset = options.dataset_of(run)
     wanted = parse(options.lengths, run.config.model.context)
     lengths, ends, warnings = _fitting(dataset, wanted, options)
     refuse_dense(run.config.model, lengths[-1])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -17,6 +17,9 @@ from dnagoat.errors import OptionError, RunError
 from dnagoat.evaluation.trajectory import TrajectoryOptions
 from dnagoat.files import read_json, write_json
 from dnagoat.runs import Run, Which
+
+if TYPE_CHECKING:
+    from dnagoat.genome.dataset import Dataset
 
 Result = dict[str, Any]
 Progress = Callable[[str, int, int], None]  # (what is being done, units done, units in all)
@@ -34,7 +37,8 @@ class MeasureOptions(Frozen):
     seed: int = 0
     device: str = "cpu"
     batch_size: int = Field(64, ge=1, description="windows read at once; changes no result")
-    dataset: Path | None = None
+    dataset: Path | None = Field(None, description="the run's dataset, where it has moved")
+    other_dataset: Path | None = Field(None, description="one that the run was not trained on; its results lie apart")
     windows: int | None = Field(None, ge=1, description="scored windows, spread over the split; None = all")
     context: int | None = Field(None, ge=1, description="bases that the model reads at once; None = the window")
     stride: int | None = Field(None, ge=1, description="bases that are scored of each; None = all of them")
@@ -43,6 +47,13 @@ class MeasureOptions(Frozen):
     strata: tuple[Path, ...] = Field((), description="BED files whose regions are strata of their own")
     lengths: tuple[str, ...] = Field(("1x", "2x", "4x", "8x", "16x"), description="of the training length, or in bases")
     trajectory: TrajectoryOptions = TrajectoryOptions()
+
+    def dataset_of(self, run: Run) -> Dataset:
+        """What is scored: the run's own dataset, refused where its content has changed, or the other one."""
+        return run.dataset(self.other_dataset or self.dataset, other=self.other_dataset is not None)
+
+    def hash_for(self, run: Run) -> str:
+        return self.dataset_of(run).content_hash if self.other_dataset else run.config.dataset_hash
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,8 @@ class Measure:
 
     def path(self, run: Run, options: MeasureOptions) -> Path:
         stem = f"{self.name}-{options.split}" if self.per_split else self.name
+        if options.other_dataset:
+            stem += f"-{options.hash_for(run)[:8]}"
         return run.path / "evaluation" / f"{stem}.json"
 
     def __call__(self, run: Run, options: MeasureOptions, progress: Progress) -> Result:
@@ -196,7 +209,7 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
         "split": options.split,
         "seed": options.seed,
         "checkpoint": _checkpoint(run, options.which),
-        "dataset_hash": run.config.dataset_hash,
+        "dataset_hash": options.hash_for(run),
         "tool_version": dnagoat.__version__,
         "command": shlex.join(["dnagoat", "evaluate", str(run.path), *_flags(measure, options)]),
         "settings": settings,
@@ -205,7 +218,9 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
 
 def _flags(measure: Measure, options: MeasureOptions) -> list[str]:
     """The command line's options that give this measure these settings; defaults are left out."""
-    changed = options.model_dump(mode="json", exclude_defaults=True, include={*measure.settings, "which"})
+    changed = options.model_dump(
+        mode="json", exclude_defaults=True, include={*measure.settings, "which", "other_dataset"}
+    )
     changed |= changed.pop("trajectory", {})
     asked = {"what": measure.name, "split": options.split, "seed": options.seed}
     asked |= {"checkpoint" if name == "which" else name: value for name, value in changed.items()}

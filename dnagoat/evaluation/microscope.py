@@ -28,7 +28,7 @@ SETTLED = 16  # queries before this one have too few keys to say anything about 
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """The microscope's result: `checkpoints` (shape of the prior), `rows` (content against prior), `ablations`."""
-    dataset = run.dataset(options.dataset)
+    dataset = options.dataset_of(run)
     codes, starts = real_windows(dataset, options)
     model = run.model(options.which, options.device)
     return {

@@ -21,10 +21,10 @@ Sums = NDArray[np.float64]
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """NLL of a split in nats and bits a base, perplexity, accuracy, and the gain over each baseline."""
-    dataset = run.dataset(options.dataset)
+    dataset = options.dataset_of(run)
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
-    ladder = ladder_sums(dataset, scores, progress)
+    ladder = ladder_sums(dataset, scores, progress) if len(dataset.starts("train")) else {}
     baselines, value, interval = _compared(scores, ladder, blocks, options)
     return {
         "value": value,
@@ -65,6 +65,9 @@ def _compared(
 
 def verdict(value: float, baselines: list[Result]) -> Result:
     """Against the best of the baselines: `beats` is True or False where the gain's interval excludes 0, else None."""
+    if not baselines:
+        sentence = f"At {value:.4f} nats a base; the dataset has no training split, so there is nothing to count."
+        return {"best_baseline": None, "gain": None, "beats": None, "beaten": [], "sentence": sentence}
     best = min(baselines, key=lambda row: row["value"])
     low, high = best["gain_interval"] or (-math.inf, math.inf)
     beats = True if low > 0 else False if high < 0 else None

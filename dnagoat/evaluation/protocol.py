@@ -25,7 +25,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         raise OptionError(
             f"{run.path} was trained without --score-n: it has no class for N, which the authors' protocol scores"
         )
-    dataset, batch = run.dataset(options.dataset), run.config.train.batch_size
+    dataset, batch = options.dataset_of(run), run.config.train.batch_size
     pieces = sliding(stretches(dataset, "val"), dataset.window, dataset.window).spread(BATCHES * batch)
     model = run.model(options.which, options.device)
     means = []

@@ -98,6 +98,8 @@ def warnings(run: Run, options: MeasureOptions, blocks: int) -> list[str]:
         said.append("the checkpoint was chosen on this split: its number is optimistic, the test split's is not")
     if options.split == "train":
         said.append("the model was trained on this split")
+    if options.other_dataset:
+        said.append(f"scored on {options.other_dataset}, which the run was not trained on; baselines are counted there")
     if run.config.model.classes > BASES:
         said.append(
             "trained by the authors' protocol: the first base of each window is not scored, the class N is left out"

@@ -23,7 +23,7 @@ BINS = 41
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """Mean |NLL(x) - NLL(rc x)| over windows, the distribution of the difference, and the mean of both strands."""
-    dataset = run.dataset(options.dataset)
+    dataset = options.dataset_of(run)
     pieces = sliding(stretches(dataset, options.split), dataset.window, dataset.window).spread(options.windows)
     model = run.model(options.which, options.device)
     forward, reverse, counts = both_strands(

@@ -37,7 +37,7 @@ class Group:
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """NLL of each stratum of each group with its share of the bases, count and interval."""
-    dataset = run.dataset(options.dataset)
+    dataset = options.dataset_of(run)
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
     marks = [(path.name, read_bed(path, dataset)) for path in options.strata]

@@ -10,6 +10,7 @@ from dnagoat.errors import DatasetError, OptionError
 from dnagoat.evaluation.measures import MeasureOptions, ensure
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.runs import Run, open_run
 from dnagoat.training.loop import train
 
@@ -82,6 +83,21 @@ def test_another_dataset_is_refused(make_run, dataset: Dataset) -> None:
     other = Run(run.path, run.config.but(dataset_hash="0" * 64))
     with pytest.raises(DatasetError, match="give the same dataset"):
         ensure(other, "nll", QUICK)
+
+
+def test_one_that_is_meant_is_scored_apart(make_run, dataset: Dataset, tmp_path: Path) -> None:
+    """Another dataset has its own file, hash and warning; the run's own result is not touched."""
+    (tmp_path / "other.fa").write_text(f">x\n{'ACGTTGCA' * 400}\n")
+    other = prepare(tmp_path / "other.fa", tmp_path / "other", PrepareOptions(window=64, test=("x",)))
+    run = make_run()
+    own = ensure(run, "nll", QUICK)
+    apart = ensure(run, "nll", QUICK.but(other_dataset=other.path))
+    assert apart["dataset_hash"] == other.content_hash != own["dataset_hash"]
+    assert (run.path / "evaluation" / f"nll-test-{other.content_hash[:8]}.json").exists()
+    assert read_json(run.path / "evaluation" / "nll-test.json") == own
+    assert any("not trained on" in said for said in apart["warnings"])
+    assert apart["baselines"] == []  # it has no training split
+    assert str(other.path) in apart["command"]
 
 
 def test_a_sliding_context_scores_the_same_bases_with_more_before_them(make_run) -> None:
