@@ -1,6 +1,7 @@
 """Measurements in processes of their own: what ran is seen, arms take turns, and no memory is a row."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from dnagoat.attention.ran import DENSE
 from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.measure import bench as benching
 from dnagoat.measure.bench import bench, run
-from dnagoat.measure.job import Job, grid
+from dnagoat.measure.job import PEER, Job, grid
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
 from dnagoat_cli import app
 
@@ -121,3 +122,18 @@ def test_the_command(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, ["bench", "--arm", "sheep"])
     assert refused.exit_code == 2
     assert "goat" in refused.stderr
+
+
+@pytest.mark.parametrize("what", ["train", "evaluate"])
+def test_the_authors_module_in_the_place_of_our_attention(what: str) -> None:
+    pytest.importorskip("goat", reason="goat-attention is a peer to measure against, not a dependency")
+    result = trial(jobs(whats=[what], arms=[PEER])[0])
+    assert result["outcome"] == OK
+    assert "sdpa" in result["kernel_ran"]
+
+
+def test_the_authors_module_is_asked_for_where_it_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "goat", None)
+    result = trial(jobs(arms=[PEER])[0])
+    assert result["outcome"] == REFUSED
+    assert "pip install goat-attention" in result["why"]
