@@ -54,6 +54,9 @@ def slopes(device: str) -> Iterator[Row]:
             errors = [parity.slope_gradient_error(length, dtype, start, device, seed=seed) for seed in range(3)]
             label = f"slope gradient, {str(dtype)[6:]}, {length}, {name}"
             yield Row(label, max(errors), "relative", bar, "<=", 3, ", ".join(f"{error:.1e}" for error in errors))
+    wide = parity.usable_kernels()["dense"]  # sums in float32, as GPUs do; PyTorch's CPU kernel in bfloat16
+    errors = [parity.slope_gradient_error(2048, BF16, STEEP, device, wide, seed) for seed in range(3)]
+    yield Row("slope gradient, bfloat16, 2048, steep, dense", max(errors), "relative", 0.1, "<=", 3)
 
 
 def rows(device: str) -> Iterator[Row]:

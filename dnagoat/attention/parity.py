@@ -257,6 +257,3 @@ def _half(dtype: torch.dtype, length: int, device: str, name: str, kernel: Kerne
         for subject, bar in ((Subject("goat", parts=("spectral",)), 0.04), (Subject("goat", parts=("sink",)), 0.01)):
             error_ = prior_error(subject, length, dtype, device)
             yield Parity(subject.label, "log-prior, nats", precision, "any", length, error_, bar)
-
-
-__all__ = ["ALIBI_LIKE", "SUBJECTS", "Parity", "Subject", "layer_errors", "parities", "total_variation"]

@@ -1,7 +1,7 @@
 """Numbers that survive bfloat16: integers in exact pieces, smooth values in a high and a residual lane.
 
 bfloat16 has 8 significant bits and float16 ends at 65,504. A position is 512 a + b with -256 <= b < 256: each piece is
-an integer of at most 8 bits, exact in bfloat16, float16 and TF32, up to position 131,327 (a <= 256).
+an integer of at most 8 bits, exact in bfloat16, float16 and TF32, while a <= 256.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 STEP = 512
-REACH = 256 * STEP + STEP // 2  # positions whose pieces are exact
+REACH = 256 * STEP  # positions that are exact, and stay so with half a step added
 
 
 def integer_pieces(positions: Tensor, dtype: torch.dtype) -> Tensor:

@@ -1,7 +1,7 @@
 """The part of a prior that prefers what is near: log-prior slope * j, which under the causal mask is ALiBi.
 
-    key lanes   [ a_j,    256,              b_j, a_j,   b_j ]          j = 512 a + b, exact in every precision
-    query lanes [ 512 s', -slope root i/256, s', 512 r, r   ]          slope * root = s' + r, high and residual
+    key lanes   [ a_j,    256,              b_j, a'_j,  b'_j ]     j = 512 a + b, j + 256 = 512 a' + b', all exact
+    query lanes [ 512 s', -slope root i/256, s', 512 r, r    ]     slope * root = s' + r, high and residual
 
 The second lane is a row constant, which softmax does not see. It makes scores near the diagonal small, so that float32
 keeps its digits there: with it first in the head and content last, every partial sum of a near key is small too. As its
@@ -21,6 +21,7 @@ from dnagoat.attention.positions import At
 
 LANES = 5
 CONSTANT = 256.0
+SHIFT = STEP // 2
 
 
 class SlopeLanes(Function):
@@ -29,6 +30,8 @@ class SlopeLanes(Function):
     The slope's gradient is sum_ij dZ_ij j. Rows of dZ sum to zero only up to the kernel's rounding, and far keys
     multiply what is left. The lane with a constant key returns that rest, eps_i, as its gradient, so that
     sum_j dZ_ij (j - i) = 512 (dq_a - a_i eps_i) + (dq_b - b_i eps_i) can be formed without it.
+    Where b jumps by 512 between neighbours, dq_a and dq_b cancel and half precision has few digits left: the residual
+    lanes hold j + 256, whose jumps lie half-way, and each query takes the pair that jumps far from it.
     """
 
     @staticmethod
@@ -36,24 +39,27 @@ class SlopeLanes(Function):
         ctx.root, ctx.dtype = root, slopes.dtype
         ctx.save_for_backward(pieces)
         steep = slopes[:, None] * root
-        high, rest = high_and_residual(steep.expand(-1, pieces.shape[-2]))
-        constant = steep * (pieces @ pieces.new_tensor([STEP, 1.0])).unsqueeze(-2) / -CONSTANT
-        high, rest = high.expand_as(constant), rest.expand_as(constant)
+        constant = steep * (STEP * pieces[..., 0] + pieces[..., 1]).unsqueeze(-2) / -CONSTANT
+        high, rest = (part.expand_as(constant) for part in high_and_residual(steep))
         return torch.stack([STEP * high, constant, high, STEP * rest, rest], dim=-1)
 
     @staticmethod
     def backward(ctx, grad: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[no-untyped-def]
         (pieces,) = ctx.saved_tensors
-        a, b = pieces.unsqueeze(-3).unbind(-1)
-        _, constant, _, along_a, along_b = grad.unbind(-1)
+        a, b, shifted_a, shifted_b = pieces.unsqueeze(-3).unbind(-1)
+        along_a, constant, along_b, along_shifted_a, along_shifted_b = grad.unbind(-1)
         residual = constant / CONSTANT
-        from_query = STEP * (along_a - a * residual) + (along_b - b * residual)
+        plain = STEP * (along_a - a * residual) + (along_b - b * residual)
+        shifted = STEP * (along_shifted_a - shifted_a * residual) + (along_shifted_b - shifted_b * residual)
+        from_query = torch.where(b.abs() <= STEP // 4, plain, shifted)
         return (ctx.root * from_query.sum(-1).reshape(-1, grad.shape[-3]).sum(0)).to(ctx.dtype), None, None
 
 
 def pieces_at(at: At, positions: Tensor, dtype: torch.dtype) -> Tensor:
-    """(..., T, 2), made once a forward."""
-    return at.once("pieces", positions, lambda p: integer_pieces(p, dtype))
+    """(..., T, 4): pieces of j and of j + 256, made once a forward."""
+    return at.once(
+        "pieces", positions, lambda j: torch.cat([integer_pieces(j, dtype), integer_pieces(j + SHIFT, dtype)], -1)
+    )
 
 
 def query_lanes(slopes: Tensor, at: At, root: float) -> Tensor:
@@ -63,6 +69,6 @@ def query_lanes(slopes: Tensor, at: At, root: float) -> Tensor:
 
 def key_lanes(heads: int, at: At, dtype: torch.dtype) -> Tensor:
     """(..., H, S, 5)."""
-    a, b = pieces_at(at, at.keys, dtype).unbind(-1)
-    lanes = torch.stack([a, torch.full_like(a, CONSTANT), b, a, b], dim=-1)
+    a, b, shifted_a, shifted_b = pieces_at(at, at.keys, dtype).unbind(-1)
+    lanes = torch.stack([a, torch.full_like(a, CONSTANT), b, shifted_a, shifted_b], dim=-1)
     return lanes.unsqueeze(-3).expand(*lanes.shape[:-2], heads, *lanes.shape[-2:])

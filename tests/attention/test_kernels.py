@@ -111,6 +111,18 @@ def test_the_kernel_that_ran_is_observed_not_assumed() -> None:
     assert kernel_of(lambda: explicit(x)) == DENSE
 
 
+# PyTorch's tracer itself instantiates the class that it warns about.
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+@pytest.mark.parametrize("name", ["rope", "goat+rope"])
+def test_the_model_can_be_compiled_as_one_graph(name: Any) -> None:
+    model = DnaLM(ModelConfig(width=64, heads=1, layers=1, position=PositionConfig(name=name)))
+    codes = torch.arange(24).view(2, 12) % 4
+    compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(codes), model(codes))
+    compiled(codes).sum().backward()
+    assert all(p.grad is not None for p in model.parameters())
+
+
 def test_the_order_of_magnitudes_keeps_the_digits() -> None:
     """Recency at slope 1 costs no more digits than content alone: the row constant and the order of lanes see to it."""
     from dnagoat.attention.parity import layer_errors

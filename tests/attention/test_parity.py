@@ -77,6 +77,12 @@ def test_the_slopes_gradient_in_bfloat16_at_2048() -> None:
     assert parity.slope_gradient_error(2048, BF16, ALIBI_LIKE[:2]) <= 0.1
 
 
+def test_steep_slopes_where_the_kernel_sums_in_float32() -> None:
+    """PyTorch's CPU kernel adds query gradients of 512 keys at a time in bfloat16, which GPUs and `dense` do not."""
+    exact_sums = parity.usable_kernels()["dense"]
+    assert parity.slope_gradient_error(2048, BF16, (1.0, 0.5), kernel=exact_sums) <= 0.01
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_autocast_computes_the_prior_in_float32(dtype: torch.dtype) -> None:
     layer = Subject("goat").layer()

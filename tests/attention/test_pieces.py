@@ -6,19 +6,20 @@ import pytest
 import torch
 
 from dnagoat.attention.pieces import REACH, STEP, high_and_residual, integer_pieces
+from dnagoat.attention.recency import SHIFT
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_every_position_within_reach_is_exact(dtype: torch.dtype) -> None:
-    positions = torch.arange(REACH)
-    pieces = integer_pieces(positions, dtype).double()
-    assert torch.equal(pieces @ torch.tensor([STEP, 1.0], dtype=torch.float64), positions.double())
+    for positions in (torch.arange(REACH), torch.arange(REACH) + SHIFT):
+        pieces = integer_pieces(positions, dtype).double()
+        assert torch.equal(pieces @ torch.tensor([STEP, 1.0], dtype=torch.float64), positions.double())
 
 
 def test_the_reach_ends_where_exactness_does() -> None:
     assert REACH >= 2 * 65_536
-    beyond = integer_pieces(torch.tensor([REACH]), torch.bfloat16).double()
-    assert beyond @ torch.tensor([STEP, 1.0], dtype=torch.float64) != REACH
+    beyond = integer_pieces(torch.tensor([REACH + SHIFT]), torch.bfloat16).double()
+    assert beyond @ torch.tensor([STEP, 1.0], dtype=torch.float64) != REACH + SHIFT
 
 
 def test_high_and_residual_keep_sixteen_bits_and_the_gradient() -> None:
