@@ -74,7 +74,8 @@ def initialise(model: DnaLM, seed: int) -> None:
     """Sets every parameter; the same seed gives the same bits on every device."""
     config = model.config
     for name, parameter in model.named_parameters():
-        parameter.copy_(_start(model, seed, name, parameter, config))
+        if not parameter.is_meta:  # a model that is only counted holds no numbers
+            parameter.copy_(_start(model, seed, name, parameter, config))
 
 
 def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelConfig) -> Tensor:
