@@ -6,12 +6,12 @@ whole process, libraries included, which is another thing and is never put in on
 
 from __future__ import annotations
 
-import resource
-import sys
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from dnagoat.training.metrics import resident_peak
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
@@ -34,7 +34,7 @@ def read_peaks(device: torch.device) -> dict[str, int | None]:
     return {
         "cuda_allocated_peak": torch.cuda.max_memory_allocated(device) if cuda else None,
         "cuda_reserved_peak": torch.cuda.max_memory_reserved(device) if cuda else None,
-        "resident_peak": _status("VmHWM") or _largest(),
+        "resident_peak": _status("VmHWM") or resident_peak(),
     }
 
 
@@ -44,8 +44,3 @@ def _status(field: str) -> int | None:
     except OSError:
         return None
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), None)
-
-
-def _largest() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
