@@ -32,6 +32,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, at: At, cache: Cache | None = None) -> Tensor:
         """(B, T, width) -> (B, T, width)."""
+        if torch.is_autocast_enabled(x.device.type):  # once, or each projection would keep a copy of its own
+            x = x.to(torch.get_autocast_dtype(x.device.type))
         q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
         q, k, last = self.scheme.rotate(q, k, at, None if cache is None else cache.before[self.layer])
         with torch.autocast(x.device.type, enabled=False):  # a prior is small, and exact only in float32

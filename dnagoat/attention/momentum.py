@@ -18,7 +18,7 @@ from dnagoat.config import ModelConfig, MomentumConfig
 def shear(x: Tensor, strength: Tensor, last: Tensor | None) -> Tensor:
     """x (B, H, T, C) -> x_t + g (x_t - x_{t-1}); `last` (B, H, 1, C) is the unsheared one before the first."""
     past = torch.cat([x[..., :1, :] if last is None else last, x[..., :-1, :]], dim=-2)
-    return x + strength * (x - past)
+    return torch.lerp(past, x, 1 + strength)  # one operation, so one rounding in half precision
 
 
 class Momentum(PositionScheme):

@@ -7,6 +7,7 @@ Dimension c is paired with c + C/2, as in GPT-NeoX and Llama.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 from torch.autograd import Function
 
@@ -16,11 +17,14 @@ from dnagoat.config import ModelConfig
 
 
 def turn(x: Tensor, cosine: Tensor, sine: Tensor) -> None:
-    """Turns x (B, H, T, C) in place; cosine and sine are (B or 1, 1, T, C/2)."""
-    left, right = x.chunk(2, dim=-1)
+    """Turns x (B, H, T, C) in place; cosine and sine are (B or 1, 1, T, C/2), in at least float32: one rounding."""
+    exact = x.to(cosine.dtype)
+    left, right = exact.chunk(2, dim=-1)
     kept = left * sine
     left.mul_(cosine).addcmul_(right, sine, value=-1)
     right.mul_(cosine).add_(kept)
+    if exact is not x:
+        x.copy_(exact)
 
 
 class Turn(Function):
@@ -55,7 +59,8 @@ class Rope(PositionScheme):
 
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
         def make(positions: Tensor) -> Pair:
-            cosine, sine = waves(positions, ladder(q.shape[-1] // 2, self.base), q.dtype)
+            precise = torch.promote_types(q.dtype, torch.float32)
+            cosine, sine = waves(positions, ladder(q.shape[-1] // 2, self.base), precise)
             return cosine.unsqueeze(-3), sine.unsqueeze(-3)
 
         return (

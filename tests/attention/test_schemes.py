@@ -13,7 +13,7 @@ from dnagoat.attention.goat import Goat, Recency, Spectral
 from dnagoat.attention.momentum import Momentum, shear
 from dnagoat.attention.parity import Subject
 from dnagoat.attention.positions import At, PositionScheme
-from dnagoat.attention.reference import log_prior
+from dnagoat.attention.reference import log_prior, rotated
 from dnagoat.attention.rope import Rope, turned
 from dnagoat.attention.schemes import SCHEMES, scheme_for
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
@@ -115,6 +115,15 @@ def test_rope_scores_depend_on_the_difference_alone_and_lengths_stay() -> None:
 
     torch.testing.assert_close(score(7, 3), score(40_007, 40_003), rtol=0, atol=1e-9)
     assert abs(score(7, 3) - score(8, 3)) > 1e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_rotation_in_half_precision_rounds_once(dtype: torch.dtype) -> None:
+    scheme = Rope(ModelConfig(position=PositionConfig(name="rope")))
+    x, at = torch.randn(1, 1, 2000, 64).to(dtype), At(torch.arange(10_000, 12_000))
+    got, _, _ = scheme.rotate(x.clone(), x.clone(), at)
+    want = rotated(x.double(), at.queries, scheme.base)
+    assert ((got - want).abs() <= 1.001 * torch.finfo(dtype).eps / 2 * want.abs() + 1e-6).all()
 
 
 def test_the_rotation_and_the_assembly_have_the_right_gradients() -> None:
