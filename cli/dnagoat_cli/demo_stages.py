@@ -25,7 +25,7 @@ ARMS = ("rope", "goat")
 STEPS = 300
 BATCH = 4  # windows of 1,024 bases
 SCORED = 256  # windows of each split that are scored
-LENGTHS = ("1x", "2x", "4x", "8x")
+LENGTHS = ("1x", "2x", "4x")
 PROMPTS, SAMPLES, LENGTH = 40, 4, 256
 
 REMARK = (

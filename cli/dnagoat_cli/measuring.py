@@ -25,6 +25,7 @@ WANTED = (
     ("nll", "val"), ("nll", "test"), ("strata", "test"), ("lengths", "test"), ("prior", "test"), ("generation", "test"),
 )  # fmt: skip
 LEAKAGE = "leakage"
+STRETCHES = 16  # half of what `evaluate --what lengths` takes
 
 
 def asked(windows: int | None, prompts: int | None, device: str, batch_size: int, found: Sources) -> MeasureOptions:
@@ -56,10 +57,8 @@ def measured(runs: Sequence[Run], options: MeasureOptions, skip: Sequence[str] =
 
 
 def _for(name: str, options: MeasureOptions) -> MeasureOptions:
-    """Context lengths are scored on stretches of up to 16 windows: as many bases as the other measures, fewer pieces."""
-    if name != "lengths" or options.windows is None:
-        return options
-    return options.but(windows=max(8, options.windows // 16))
+    """Context lengths are scored on few stretches: each is as long as 16 windows, and attention over it is dear."""
+    return options.but(windows=STRETCHES) if name == "lengths" else options
 
 
 def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) -> None:

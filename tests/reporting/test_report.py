@@ -17,7 +17,6 @@ from dnagoat.reporting.report import Report, report
 from dnagoat.reporting.results import read
 from tests.reporting import example
 
-
 EVERY = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test", "prior")
 
 
