@@ -115,6 +115,10 @@ class ModelConfig(Frozen):
             raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
         if self.head_width % 2:
             raise ValueError(f"head width {self.head_width} is odd; rotations need pairs")
+        if (named := self.position.goat.distances) is not None and [len(row) for row in named] != [
+            self.heads
+        ] * self.layers:
+            raise ValueError(f"distances must name {self.heads} heads in each of {self.layers} layers")
         if self.normaliser != "softmax" and self.kernel not in ("auto", "dense"):
             raise ValueError(
                 f"normaliser {self.normaliser} needs the dense kernel, not {self.kernel}; use auto or dense"

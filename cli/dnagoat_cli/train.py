@@ -44,6 +44,8 @@ def train(
     goat_periods: o.GoatPeriods = None,
     goat_learn_periods: o.GoatLearnPeriods = None,
     goat_init: o.GoatInit = None,
+    goat_distances: o.GoatDistances = None,
+    goat_amplitude: o.GoatAmplitude = None,
     goat_sink_width: o.GoatSinkWidth = None,
     rope_base: o.RopeBase = None,
     match_parameters: o.MatchParameters = False,

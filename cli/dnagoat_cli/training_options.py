@@ -64,7 +64,17 @@ GoatPeriods = Annotated[
 GoatLearnPeriods = Annotated[
     bool | None, typer.Option("--goat-learn-periods", help="Let the periods be learnt.", rich_help_panel=MODEL)
 ]
-GoatInit = Annotated[str | None, typer.Option(help="uniform (no prior at step 0) or seeded.", rich_help_panel=MODEL)]
+GoatInit = Annotated[
+    str | None,
+    typer.Option(
+        help="uniform (no prior at step 0), seeded, or distances (a peak for each head).", rich_help_panel=MODEL
+    ),
+]
+GoatDistances = Annotated[
+    str | None,
+    typer.Option(help="Bases back for each head by layer, as 1/2,1/4,1/8,1/12.", rich_help_panel=MODEL),
+]
+GoatAmplitude = Annotated[float | None, typer.Option(help="Height of a peak, in nats a period.", rich_help_panel=MODEL)]
 GoatSinkWidth = Annotated[int | None, typer.Option(help="Hidden width of the sink's network.", rich_help_panel=MODEL)]
 RopeBase = Annotated[float | None, typer.Option(help="Base of RoPE's frequencies.", rich_help_panel=MODEL)]
 Momentum = Annotated[
@@ -89,7 +99,7 @@ Kernel = Annotated[str | None, typer.Option(help="auto, sdpa, flash or dense.", 
 FIELDS = {
     "position": "model.position.name",
     "rope_base": "model.position.rope_base",
-    "goat_init": "model.position.goat.init",
+    "goat_amplitude": "model.position.goat.amplitude",
     "goat_sink_width": "model.position.goat.sink_width",
     "goat_learn_periods": "model.position.goat.learn_periods",
     "normaliser": "model.normaliser",
@@ -106,14 +116,21 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     """Paths of the run's configuration and the values that the command line gave; what was not given stays out."""
     from dnagoat.config import MomentumConfig
     from dnagoat.errors import OptionError
-    from dnagoat.training.presets import LADDER
+    from dnagoat.training.presets import GOAT as goat
+    from dnagoat.training.presets import LADDER, distances_named, started
 
-    goat = "model.position.goat."
     chosen = {f"train.{name}": given[name] for name in TRAIN if name in given}
     chosen |= {path: given[name] for name, path in FIELDS.items() if name in given}
     chosen["model.classes"] = 5 if given.get("score_n") else None
     if parts := given.get("goat_parts"):
         chosen[goat + "parts"] = tuple(parts.split(","))
+    if init := given.get("goat_init"):
+        chosen |= started(init)
+    if layers := given.get("goat_distances"):
+        try:
+            chosen |= distances_named(layers)
+        except ValueError:
+            raise OptionError(f"--goat-distances {layers}: give whole bases, as 1/2,1/4") from None
     if given.get("goat_rank") is not None:
         chosen |= {goat + "rank": given["goat_rank"], goat + "periods": LADDER}
     if periods := given.get("goat_periods"):

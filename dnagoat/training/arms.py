@@ -13,9 +13,7 @@ from typing import Any
 from dnagoat.config import MomentumConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.training.matching import matched
-from dnagoat.training.presets import LADDER, changed
-
-GOAT = "model.position.goat."
+from dnagoat.training.presets import GOAT, LADDER, changed, distances_named, started
 
 
 def _periods(text: str) -> dict[str, Any]:
@@ -25,7 +23,9 @@ def _periods(text: str) -> dict[str, Any]:
 
 # What may follow an @: the fields that a value sets.
 SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
-    "init": lambda text: {GOAT + "init": text},
+    "init": started,
+    "distances": distances_named,
+    "amplitude": lambda text: {GOAT + "amplitude": float(text)},
     "rank": lambda text: {GOAT + "rank": int(text), GOAT + "periods": LADDER},
     "periods": _periods,
     "sink-width": lambda text: {GOAT + "sink_width": int(text)},

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from dnagoat import __version__
+from dnagoat.attention.distances import DISTANCE_PERIODS
 from dnagoat.config import Frozen, GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.errors import OptionError
 
@@ -67,7 +68,19 @@ def preset(name: str) -> tuple[ModelConfig, TrainConfig]:
     return PRESETS[name]
 
 
+GOAT = "model.position.goat."
 LADDER = object()  # as a value of an option: the geometric ladder instead of a list of periods
+
+
+def started(init: str) -> dict[str, Any]:
+    """The fields that a prior's start sets: one that begins with distances comes with the periods that it peaks by."""
+    periods = {GOAT + "periods": DISTANCE_PERIODS, GOAT + "rank": len(DISTANCE_PERIODS)} if init == "distances" else {}
+    return {GOAT + "init": init, **periods}
+
+
+def distances_named(text: str) -> dict[str, Any]:
+    """`1/2,1/4` -> distances (1, 2) for the heads of the first layer, (1, 4) for those of the second."""
+    return {GOAT + "distances": tuple(tuple(int(head) for head in layer.split("/")) for layer in text.split(","))}
 
 
 def configure(name: str, dataset: str, dataset_hash: str, window: int, options: Mapping[str, Any]) -> RunConfig:

@@ -1,0 +1,65 @@
+"""A prior that starts with distances: each head's log-prior peaks where it was told to, and is what the formula says."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from dnagoat.attention.distances import DISTANCE_PERIODS, distances, peaks
+from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
+from dnagoat.errors import OptionError
+from dnagoat.model import DnaLM
+from dnagoat.training.presets import changed, configure, distances_named, started
+
+
+def model_config(**goat: object) -> ModelConfig:
+    prior = GoatConfig(init="distances", rank=len(DISTANCE_PERIODS), periods=DISTANCE_PERIODS, **goat)
+    return ModelConfig(width=128, heads=4, layers=4, position=PositionConfig(goat=prior))
+
+
+def test_the_rule_names_a_distance_for_every_head_and_repeats_none_in_a_layer() -> None:
+    assert distances(4, 4) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16))
+    for layers, heads in ((1, 1), (4, 2), (12, 12), (3, 16)):
+        rows = distances(layers, heads)
+        assert len(rows) == layers
+        assert all(len(set(row)) == heads and min(row) == 1 for row in rows)
+
+
+@pytest.mark.parametrize("parts", [("spectral",), ("spectral", "recency"), ("spectral", "sink", "recency")])
+def test_every_head_starts_with_its_peak_at_its_distance(parts: tuple[str, ...]) -> None:
+    model = DnaLM(model_config(parts=parts))
+    for attention, row in zip(model.attentions(), distances(4, 4), strict=True):
+        prior = attention.scheme.log_prior(torch.tensor([200]), torch.arange(160, 201))[:, 0]
+        assert (200 - 160 - prior.argmax(-1)).tolist() == list(row)
+
+
+def test_the_log_prior_is_amplitude_times_the_sum_of_cosines() -> None:
+    at, amplitude = (1, 7, 20), 0.5
+    frequencies = 2 * torch.pi / torch.tensor(DISTANCE_PERIODS, dtype=torch.float64)
+    even, odd = peaks(at, frequencies, amplitude)
+    back = torch.arange(64, dtype=torch.float64)
+    waves = back[:, None] * frequencies
+    given = even @ waves.cos().T + odd @ waves.sin().T
+    stated = amplitude * torch.stack([((back - d)[:, None] * frequencies).cos().sum(-1) for d in at])
+    torch.testing.assert_close(given, stated, rtol=0, atol=1e-12)
+    assert given.argmax(-1).tolist() == list(at)
+    assert given.max(-1).values.tolist() == pytest.approx([amplitude * len(DISTANCE_PERIODS)] * 3)
+
+
+def test_distances_given_by_hand_and_their_faults() -> None:
+    model = DnaLM(model_config(distances=((5, 6, 7, 9),) * 4, amplitude=2.0))
+    scheme = next(model.attentions()).scheme
+    prior = scheme.log_prior(torch.tensor([100]), torch.arange(76, 101))[:, 0]
+    assert (24 - prior.argmax(-1)).tolist() == [5, 6, 7, 9]
+    with pytest.raises(OptionError, match="distances must name 4 heads in each of 4 layers"):
+        model_config(distances=((1, 2),) * 4)
+    with pytest.raises(OptionError, match="0 or more bases back"):
+        model_config(distances=((1, 2, 3, -4),) * 4)
+
+
+def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
+    base = configure("tiny", "data", "hash", 512, {})
+    goat = changed(base, started("distances") | distances_named("1/2,1/4,1/8,1/12")).model.position.goat
+    assert goat.periods == DISTANCE_PERIODS and goat.rank == 6
+    assert goat.distances == ((1, 2), (1, 4), (1, 8), (1, 12))
+    assert changed(base, started("uniform")).model.position.goat.periods == base.model.position.goat.periods
