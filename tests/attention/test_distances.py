@@ -1,4 +1,4 @@
-"""A prior that starts with distances: each head's log-prior peaks where it was told to, and is what the formula says."""
+"""A prior that starts with distances: each head has its peak where it was told to, of the height that it should."""
 
 from __future__ import annotations
 
