@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import dnagoat
-from dnagoat.reporting.numbers import UNKNOWN, large, whole
-from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.numbers import UNKNOWN, large, percent, whole
+from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.reporting.tables import called
 
@@ -63,8 +63,20 @@ def _paragraphs(results: Results) -> list[str]:
             f"{options.get('gc_window', UNKNOWN)} bases every {options.get('gc_stride', UNKNOWN)}; "
             "intervals resample prompts."
         )
-    paragraphs += _beside(results)
-    return paragraphs
+    return paragraphs + [_dataset(manifest) for manifest in results.manifests] + _beside(results)
+
+
+def _dataset(manifest: Result) -> str:
+    """A dataset's passport in a sentence or two."""
+    source, rules, tally = manifest["source"], manifest["rules"], manifest["tally"]
+    windows = ", ".join(f"{whole(count)} {split}" for split, count in tally["windows"].items())
+    named = f" ({source['assembly']})" if source.get("assembly") else ""
+    return (
+        f"Dataset: {source['name']}{named}, sha256 {source['sha256'][:12]}, {whole(tally['bases'])} bases of which "
+        f"{whole(tally['n'])} N and {whole(tally['masked'])} soft-masked; windows of {whole(rules['window'])} every "
+        f"{whole(rules['stride'])} bases with at most {percent(rules['max_n'], 0)} N, split by {rules['split']}: "
+        f"{windows}; content {manifest['content_hash'][:12]}."
+    )
 
 
 def _beside(results: Results) -> list[str]:

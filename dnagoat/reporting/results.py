@@ -77,6 +77,7 @@ class Results:
     probes: list[Result] = field(default_factory=list)
     bench: list[Result] = field(default_factory=list)  # one content of `bench --out` each
     leakage: Result | None = None
+    manifests: list[Result] = field(default_factory=list)  # of the datasets that are still there
 
     @property
     def arms(self) -> list[str]:
@@ -127,7 +128,14 @@ def read(paths: Sequence[Path], *, bench: Sequence[Path] = ()) -> Results:
     """Reads everything that lies in these folders and files; a `RunError` says which cannot be read."""
     found = sources(paths)
     runs = read_runs(list(found.runs), list(found.runs.values()))
-    return Results(runs, found.comparison, read_probes(found.probes), [_bench(file) for file in bench], _leakage(runs))
+    return Results(
+        runs,
+        found.comparison,
+        read_probes(found.probes),
+        [_bench(file) for file in bench],
+        _leakage(runs),
+        _manifests(runs),
+    )
 
 
 def read_runs(paths: Sequence[Path], arms: Sequence[str | None] = ()) -> list[RunResults]:
@@ -152,6 +160,14 @@ def _summary(run: Run) -> Result:
 
 def _measures(run: Run) -> dict[str, Result]:
     return {file.stem: _read(file) for file in sorted((run.path / "evaluation").glob("*.json"))}
+
+
+def _manifests(runs: list[RunResults]) -> list[Result]:
+    """The passports of the runs' datasets, where they lie where they lay in training."""
+    hashes = {run.config.dataset: run.config.dataset_hash for run in runs}
+    found = {path: Path(path) / "manifest.json" for path in hashes}
+    read = {path: _read(file) for path, file in found.items() if file.is_file()}
+    return [manifest for path, manifest in read.items() if manifest.get("content_hash") == hashes[path]]
 
 
 def _leakage(runs: list[RunResults]) -> Result | None:

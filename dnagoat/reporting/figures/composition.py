@@ -34,17 +34,17 @@ def correlation(results: Results, made: list[tuple[RunResults, Result]]) -> Figu
     ]
     rows += [(f"null: {name}", null, None) for name, null in made[0][1]["gc"]["nulls"].items()]
     with drawing():
-        figure, axes = canvas(1, 2, height=0.95 + 0.3 * len(rows), share_x=True, share_y=True)
+        figure, axes = canvas(1, 2, height=0.95 + 0.3 * len(rows), share_y=True)
         for panel, way, title in zip(axes, ("pooled", "averaged"), ("pooled windows", "mean trajectory"), strict=True):
             for place, (_, gc, look) in enumerate(rows):
                 _dot(panel, place, gc[way], look)
             panel.axvline(0, color=MUTED.light, linewidth=0.9)
             panel.set_title(title)
             panel.set_xlabel("Pearson r with the true continuation")
+            panel.set_xlim(max(-1.0, min(-0.1, panel.get_xlim()[0])), min(1.0, panel.get_xlim()[1]))
             panel.grid(axis="y", visible=False)
         axes[0].set_yticks(range(len(rows)), [row[0] for row in rows])
         axes[0].set_ylim(len(rows) - 0.4, -0.6)
-        axes[0].set_xlim(left=max(-1.0, min(-0.1, axes[0].get_xlim()[0])))
     told = [
         f"{name} {decimals(gc['pooled']['r'], 2)} ({interval(gc['pooled']['interval'], 2)})" for name, gc, _ in rows
     ]
@@ -132,7 +132,7 @@ def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
     columns = min(3, max(2, len(shown)))
     rows = -(-len(shown) // columns)
     with drawing():
-        figure, axes = canvas(rows, columns, height=0.5 + (6.6 / columns) * rows, share_x=True, share_y=True)
+        figure, axes = canvas(rows, columns, height=0.2 + (0.7 + 6.4 / columns) * rows)
         for panel, (run, generation) in zip(axes, shown, strict=False):
             points = generation["scatter"]
             true, generated = (100 * np.ravel(np.asarray(points[key], dtype=float)) for key in ("true", "generated"))
@@ -146,7 +146,7 @@ def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
             edges = [float(np.nanmin([true, generated])), float(np.nanmax([true, generated]))]
             panel.set_xlim(edges[0] - 3, edges[1] + 3)
             panel.set_ylim(edges[0] - 3, edges[1] + 3)
-            panel.set_aspect("equal")
+            panel.set_box_aspect(1)
             panel.set_xlabel("GC of the true continuation (%)")
         for panel in axes[len(shown) :]:
             panel.set_visible(False)

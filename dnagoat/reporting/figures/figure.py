@@ -32,7 +32,7 @@ class Figure:
     drawing: Drawing
 
     def __post_init__(self) -> None:
-        # The layout is found once and then stays: found again, it may move by a hair, and no two files would be the same.
+        # The layout is found once and stays: found again it may move by a hair, and no two files would be the same.
         with drawing():
             self.drawing.draw_without_rendering()
         self.drawing.set_layout_engine("none")

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 MARKED = {3.0: "3", 10.5: "10.5", 171.0: "171"}
 
 
+LEAST_SINK = 0.05  # nats; the scale of the sink is never finer, since less than this changes no attention
+FLOOR = -6.0  # nats below the top, where panels end: a weight of 1/400 of the largest is as good as none
+
+
 def log_prior(results: Results, run: RunResults) -> Figure | None:
     """One panel a head (a layer a row): the learned log-prior against distance on a logarithmic axis."""
     prior = run.measures.get("prior")
@@ -33,6 +37,8 @@ def log_prior(results: Results, run: RunResults) -> Figure | None:
             _draw(panel, prior["distances"], head, colour)
         for panel in axes[-columns:]:
             panel.set_xlabel("distance to the key (bases)")
+        lowest = min(min(_from_top(head["log_prior"])) for head in heads)
+        axes[0].set_ylim(max(lowest, FLOOR) * 1.08 - 0.1, 0.35)
         figure.supylabel("log-prior (nats, largest = 0)", fontsize=9.5)
     started = "; the grey dashes are where training started" if any(head.get("initial") for head in heads) else ""
     return Figure(
@@ -41,7 +47,8 @@ def log_prior(results: Results, run: RunResults) -> Figure | None:
         "Prior",
         reading="Each panel is one head. A higher curve at a distance means that keys so far back get more attention "
         f"when the content says nothing{started}. Upright lines mark 3 (codon), "
-        "10.5 (helix turn) and 171 (alpha satellite) bases.",
+        f"10.5 (helix turn) and 171 (alpha satellite) bases. Panels end at {FLOOR:g} nats, 1/400 of the largest "
+        "weight.",
         limits="A bump shows what the prior prefers, not that the model gains from it: content scores can override any "
         "prior, and a seeded period that stayed where it began is not a discovery.",
         alt=f"{len(heads)} small line charts, {layers} layers by {columns} heads, of log-prior against distance. "
@@ -108,6 +115,8 @@ def sink(results: Results, run: RunResults) -> Figure | None:
         for panel in axes[layers:]:
             panel.set_visible(False)
         axes[0].set_ylabel("sink u(j) (nats)")
+        low, high = axes[0].get_ylim()
+        axes[0].set_ylim(min(low, -LEAST_SINK), max(high, LEAST_SINK))
     first = max(abs(head["sink"][0] - head["sink"][-1]) for head in heads)
     return Figure(
         f"sink-{run.slug}",

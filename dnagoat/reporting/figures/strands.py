@@ -29,7 +29,7 @@ def gap(results: Results, split: str = "test") -> Figure | None:
     return Figure(
         "strand-gap",
         "Do both strands of the same DNA cost the same?",
-        "Where",
+        "Strata",
         reading="Narrow and centred on 0 is good: the model has learned that either strand is DNA.",
         limits="A narrow curve does not make a model good, only even-handed.",
         alt=f"Histogram outlines. Mean absolute difference in nats per base: {listed(told)}.",

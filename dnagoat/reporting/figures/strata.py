@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from dnagoat.reporting.figures.figure import Figure, canvas
-from dnagoat.reporting.numbers import decimals, listed
+from dnagoat.reporting.numbers import decimals, listed, percent
 from dnagoat.reporting.results import Result, Results, RunResults
-from dnagoat.reporting.style import MUTED, Look, drawing, looks
+from dnagoat.reporting.style import Look, drawing, looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,45 +25,45 @@ def strata(results: Results, split: str = "test") -> list[Figure | None]:
 
 def _places(results: Results, made: Made) -> Figure:
     styles = looks(results.arms)
-    rows = [
-        (group["name"], place, stratum)
-        for group in made[0][1]["groups"]
-        if group["name"] not in ALONG
-        for place, stratum in enumerate(group["strata"])
-        if stratum["value"] is not None
-    ]
-    gap = 0.6 / max(1, len(made))
+    groups = [group["name"] for group in made[0][1]["groups"] if group["name"] not in ALONG]
+    tallest = max(len(_group(made[0][1], name)) for name in groups)
     with drawing():
-        figure, (axes,) = canvas(height=0.9 + len(rows) * (0.22 + 0.13 * len(made)))
-        for line, (name, place, _) in enumerate(rows):
-            for rank, (run, result) in enumerate(made):
-                stratum = _group(result, name)[place]
-                _dot(
-                    axes,
-                    line + gap * (rank - (len(made) - 1) / 2),
-                    stratum,
-                    styles[run.arm],
-                    run.arm if not line else "",
-                )
-        axes.set_yticks(range(len(rows)), [f"{row[2]['name']}\n{row[2]['share']:.1%} of bases" for row in rows])
-        for line in [line for line in range(1, len(rows)) if rows[line][0] != rows[line - 1][0]]:
-            axes.axhline(line - 0.5, color=MUTED.light, linewidth=0.6)
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.grid(axis="y", visible=False)
-        axes.set_xlabel("NLL (nats per base)")
-        axes.legend(loc="best")
+        rows = -(-len(groups) // 2)
+        figure, axes = canvas(rows, 2, height=0.5 + rows * (0.5 + tallest * (0.2 + 0.14 * len(made))))
+        for panel, name in zip(axes, groups, strict=False):
+            _panel(panel, made, name, styles)
+        for panel in axes[len(groups) :]:
+            panel.set_visible(False)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(made))
     told = [f"{run.arm} {_told(result)}" for run, result in made[:4]]
     return Figure(
         "strata",
-        "Repeats, CpG and other places",
-        "Where",
+        "Repeats, CpG and other kinds of base",
+        "Strata",
         reading="Further left is better. Each row is a kind of base with its share of all scored bases; lines are 95 % "
-        "intervals from resampling blocks of the genome. Soft-masked bases are repeats.",
-        limits="Places differ in how predictable they are for anybody, so compare models within a row, not rows with "
+        "intervals from resampling blocks of the genome. Soft-masked bases are repeats. The panels have scales of "
+        "their own.",
+        limits="Kinds differ in how predictable they are for anybody, so compare models within a row, not rows with "
         "each other. Rare kinds have wide intervals.",
         alt=f"Dot chart of NLL by kind of base. In repeats and outside: {listed(told)} nats per base.",
         drawing=figure,
     )
+
+
+def _panel(panel: Axes, made: Made, name: str, styles: dict[str, Look]) -> None:
+    """One group: a row a stratum, a dot a run."""
+    strata = _group(made[0][1], name)
+    gap = 0.62 / max(1, len(made))
+    for rank, (run, result) in enumerate(made):
+        for place, stratum in enumerate(_group(result, name)):
+            height = place + gap * (rank - (len(made) - 1) / 2)
+            _dot(panel, height, stratum, styles[run.arm], run.arm if place == 0 else "")
+    panel.set_yticks(range(len(strata)), [f"{each['name']}\n{percent(each['share'])} of bases" for each in strata])
+    panel.set_ylim(len(strata) - 0.5, -0.5)
+    panel.grid(axis="y", visible=False)
+    panel.tick_params(axis="y", length=0)
+    panel.locator_params(axis="x", nbins=5)
+    panel.set_xlabel("NLL (nats per base)")
 
 
 def _told(result: Result) -> str:
@@ -91,7 +91,7 @@ def _along(results: Results, made: Made) -> Figure:
     return Figure(
         "strata-along",
         "By GC content, and by how much context a base has",
-        "Where",
+        "Strata",
         reading="Left: one mark a decile of windows, placed at its middle GC. Right: bases by their distance from the "
         "window's start; a line that keeps falling is a model that uses distant bases. Bands are 95 % intervals.",
         limits="Windows of other GC content hold other sequence, so the left curve is not the effect of GC alone. "
