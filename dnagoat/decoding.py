@@ -20,10 +20,10 @@ from dnagoat.attention.cache import Cache
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.positions import At, Pair, PositionScheme
+from dnagoat.attention.rows import PriorRows
 from dnagoat.config import ModelConfig
 from dnagoat.model import Block, DnaLM
 
-LANE_BLOCK = 256  # positions whose lanes are made at a time
 READ_AT_ONCE = 16_384  # symbols of prompts in one forward pass
 
 
@@ -86,7 +86,8 @@ class Decoder:
         self.heads, self.head_width = config.heads, config.head_width
         with torch.no_grad():
             self.layers = [Layer(block) for block in model.blocks]  # type: ignore[arg-type]
-        self.content, lanes = self.layers[0].scheme.content, self.layers[0].scheme.lanes
+        schemes = [layer.scheme for layer in self.layers]
+        self.content = schemes[0].content
         like, count = model.embedding.weight.detach(), config.layers
         self.embedding, self.head = like, like[: config.classes]
         self.norm = _norm(model.norm)
@@ -94,9 +95,8 @@ class Decoder:
         self.k = like.new_empty(count, batch, self.heads, self.content, _odd_lines(room))
         self.v = like.new_empty(count, batch, self.heads, room, self.head_width)
         self.before: list[Pair | None] = [None] * count
-        self.key_lanes = like.new_empty(count, self.heads, lanes, room, dtype=torch.float64)
-        self._lanes = torch.empty(0), torch.empty(0)
-        self._lanes_from = -LANE_BLOCK
+        self.prior = PriorRows(schemes, self.heads, room, like.device)
+        self._embeds = type(schemes[0]).embed is not PositionScheme.embed
         self._scratch = Scratch(like, config, self.content, batch, room)
 
     @torch.inference_mode()
@@ -105,9 +105,6 @@ class Decoder:
         count = symbols.shape[1]
         step = max(1, READ_AT_ONCE // count)
         logits = [self._read(symbols[i : i + step], i * repeats, repeats) for i in range(0, len(symbols), step)]
-        for layer, part in enumerate(self.layers):
-            if (lanes := part.scheme.lanes_at(At(torch.arange(count, device=symbols.device)))) is not None:
-                self.key_lanes[layer, :, :, :count] = lanes[1].transpose(-1, -2)
         self.length = count
         return torch.cat(logits)
 
@@ -118,6 +115,8 @@ class Decoder:
         rows = slice(first, first + len(symbols) * repeats)
         self.k[:, rows, ..., : cache.length] = _repeat(cache.k[..., -self.content :].transpose(-1, -2), repeats)
         self.v[:, rows, :, : cache.length] = _repeat(cache.v, repeats)
+        # The model keeps each key's position lanes before its content, the same for all sequences.
+        self.prior.read(cache.k[:, 0, ..., : -self.content])
         for layer, pair in enumerate(cache.before):
             if pair is not None:
                 q, k = (x.repeat_interleave(repeats, 0) for x in pair)
@@ -138,8 +137,10 @@ class Decoder:
         slot = self.length if self.length < self.room else 1 + (self.length - 1) % (self.room - 1)
         seen = min(self.length + 1, self.room)
         at = At(torch.tensor([self.length], device=symbols.device))
-        x = self.layers[0].scheme.embed(self.embedding[symbols, None], at)[:, 0]
-        priors = self._log_prior(slot, seen)
+        x = torch.embedding(self.embedding, symbols)
+        if self._embeds:
+            x = self.layers[0].scheme.embed(x[:, None], at)[:, 0]
+        priors = self.prior.row(self.length, slot, seen, x.dtype)
         columns, rows = self.k[..., slot].unbind(), self.v[..., slot, :].unbind()
         keys, values = self.k[..., :seen].flatten(1, 2).unbind(), self.v[..., :seen, :].flatten(1, 2).unbind()
         to = self._scratch
@@ -172,26 +173,6 @@ class Decoder:
         self.before[i] = None if held is None else (held[0].clone(), held[1].clone())
         query.copy_(turned_query)
         key.copy_(turned_key)
-
-    def _log_prior(self, slot: int, seen: int) -> tuple[Tensor, ...] | None:
-        """Each layer's log-prior (H, 1, S) of the newest query over the keys that it sees; None where there is none."""
-        if self.key_lanes.shape[2] == 0:
-            return None
-        within = self.length - self._lanes_from
-        if within >= LANE_BLOCK:
-            self._make_lanes(self.length)
-            within = 0
-        query, key = self._lanes
-        self.key_lanes[..., slot] = key[:, :, within]
-        row = torch.matmul(query[:, :, within, None], self.key_lanes[..., :seen])
-        return (row - row[..., slot, None]).to(self.k.dtype).unbind()
-
-    def _make_lanes(self, first: int) -> None:
-        at = At(torch.arange(first, first + LANE_BLOCK, device=self.k.device))
-        pairs = [layer.scheme.lanes_at(at) for layer in self.layers]
-        query, key = (torch.stack([pair[side].double() for pair in pairs if pair]) for side in (0, 1))
-        roots = torch.tensor([layer.scheme.root for layer in self.layers], device=query.device, dtype=query.dtype)
-        self._lanes, self._lanes_from = (query / roots[:, None, None, None], key), first
 
 
 def _repeat(x: Tensor, repeats: int) -> Tensor:

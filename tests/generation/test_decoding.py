@@ -11,8 +11,9 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from dnagoat.attention.cache import Cache
+from dnagoat.attention.rows import BLOCK
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
-from dnagoat.decoding import LANE_BLOCK, Decoder, bytes_a_sequence
+from dnagoat.decoding import Decoder, bytes_a_sequence
 from dnagoat.genome.alphabet import START
 from dnagoat.model import DnaLM
 
@@ -107,10 +108,10 @@ def test_the_models_own_cache_may_be_filled_in_any_pieces(scheme: str, momentum:
 
 @pytest.mark.parametrize("scheme", ["rope", "goat"])
 def test_lanes_are_made_anew_where_a_block_of_them_ends(scheme: str) -> None:
-    made, given = model(scheme, layers=1), symbols(1, 3 * LANE_BLOCK)
+    made, given = model(scheme, layers=1), symbols(1, 3 * BLOCK)
     with torch.no_grad():
         full = made(given)
-    read = LANE_BLOCK - 3
+    read = BLOCK - 3
     assert (decoded(made, given, read) - full[:, read - 1 :]).abs().max() < 1e-10
 
 
