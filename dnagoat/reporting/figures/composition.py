@@ -132,7 +132,7 @@ def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
     columns = min(3, max(2, len(shown)))
     rows = -(-len(shown) // columns)
     with drawing():
-        figure, axes = canvas(rows, columns, height=0.2 + (0.7 + 6.4 / columns) * rows)
+        figure, axes = canvas(rows, columns, height=(0.45 + 6.3 / columns) * rows)
         for panel, (run, generation) in zip(axes, shown, strict=False):
             points = generation["scatter"]
             true, generated = (100 * np.ravel(np.asarray(points[key], dtype=float)) for key in ("true", "generated"))

@@ -35,6 +35,7 @@ def lengths(results: Results, split: str = "test") -> Figure | None:
             panel.axvline(training, color=MUTED.light, linewidth=1, linestyle=":")
         right.set_xlabel("position in the longest stretch (bases)")
         right.locator_params(axis="x", nbins=4)
+        right.xaxis.set_major_formatter("{x:,.0f}")
         left.set_ylabel("NLL (nats per base)")
         left.legend()
     ends = [

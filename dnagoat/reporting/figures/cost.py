@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dnagoat.reporting.figures.figure import Figure, canvas
 from dnagoat.reporting.numbers import GIB, listed, whole
 from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.style import TEXT, drawing, looks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 KINDS = {
     "cuda_allocated_peak": "peak CUDA memory, allocated (GiB)",
@@ -45,12 +48,11 @@ def _bars(results: Results, rows: list[Result], name: str, setting: str, measure
         figure, (left, right) = canvas(1, 2, height=0.85 + 0.34 * len(rows), share_y=True)
         for place, row in enumerate(rows):
             colour = styles[row["arm"]].colour
-            _bar(left, place, row["tokens_per_second"], whole(row["tokens_per_second"]), colour)
-            spread = row.get("tokens_per_second_spread")
-            if spread:
-                left.plot(spread, [place, place], color=TEXT.light, linewidth=1.2)
-            memory = row[kind]
-            _bar(right, place, (memory or 0) / GIB, f"{memory / GIB:.2f}" if memory else "n/a", colour)
+            speed, memory = row["tokens_per_second"], (row[kind] or 0) / GIB
+            low, high = row.get("tokens_per_second_spread") or (speed, speed)
+            left.plot([low, high], [place, place], color=TEXT.light, linewidth=1.2, zorder=3)
+            _bar(left, place, speed, max(speed, high), whole(speed), colour)
+            _bar(right, place, memory, memory, f"{memory:.2f}" if memory else "n/a", colour)
         left.set_yticks(range(len(rows)), [row["arm"] for row in rows])
         left.set_ylim(len(rows) - 0.5, -0.5)
         left.set_xlabel("speed (bases per second)")
@@ -60,6 +62,7 @@ def _bars(results: Results, rows: list[Result], name: str, setting: str, measure
             panel.tick_params(axis="y", length=0)
             panel.set_xlim(0, panel.get_xlim()[1] * 1.2)
             panel.locator_params(axis="x", nbins=5)
+        left.xaxis.set_major_formatter("{x:,.0f}")
     told = [f"{row['arm']} {whole(row['tokens_per_second'])}" for row in rows]
     how = (
         "Each arm ran in fresh processes of its own, in turn with the others; the line is the spread of the repeats."
@@ -85,6 +88,6 @@ def _bars(results: Results, rows: list[Result], name: str, setting: str, measure
     )
 
 
-def _bar(panel: Any, place: int, value: float, label: str, colour: str) -> None:
+def _bar(panel: Axes, place: int, value: float, end: float, label: str, colour: str) -> None:
     panel.barh(place, value, height=0.62, color=colour, zorder=2)
-    panel.annotate(label, (value, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
+    panel.annotate(label, (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)

@@ -35,8 +35,8 @@ def leaks(results: Results) -> Figure | None:
                         va="center", fontsize=8.5,
                     )  # fmt: skip
             panel.set_title({"test": "test windows", "val": "validation windows"}[split])
-            panel.set_xlim(0, 118)
-            panel.set_xticks(range(0, 101, 25))
+            panel.set_xlim(0, min(118.0, 1.3 * panel.get_xlim()[1] + 2))
+            panel.locator_params(axis="x", nbins=5)
             panel.set_xlabel("share of windows (%)")
             panel.grid(axis="y", visible=False)
         axes[0].set_yticks(range(len(LEVELS)), list(LEVELS.values()))
