@@ -16,23 +16,24 @@ import torch
 from torch import Tensor, nn
 
 from dnagoat.attention import recency
-from dnagoat.attention.alibi import alibi_slopes
 from dnagoat.attention.pieces import REACH, high_and_residual
 from dnagoat.attention.positions import At, Pair, PositionScheme
 from dnagoat.attention.rope import Rope
 from dnagoat.attention.waves import frequencies, ladder, waves
 from dnagoat.config import ModelConfig
 
+SINK_FACTOR = 8.0  # the sink's query lanes: a power of two, which no precision rounds, near sqrt(content)
+
 
 class Part(nn.Module):
-    """One summand of the log-prior, as lanes: `query` (..., H, T, P) already times root, `key` (..., H, S, P)."""
+    """One summand of the log-prior: `query` (..., H, T, P) times `key` (..., H, S, P) is it times root."""
 
     lanes: int
 
     def query(self, at: At, root: float) -> Tensor:
         raise NotImplementedError
 
-    def key(self, at: At) -> Tensor:
+    def key(self, at: At, root: float) -> Tensor:
         raise NotImplementedError
 
     def constrain(self) -> None:
@@ -49,12 +50,12 @@ class Spectral(Part):
         self.even = nn.Parameter(torch.zeros(config.heads, goat.rank))
         self.odd = nn.Parameter(torch.zeros(config.heads, goat.rank))
         self.learned = nn.Parameter(frequencies(goat).log().float()) if goat.learn_periods else None
-        self._fixed = frequencies(goat)
+        self._config = goat
 
     @property
     def frequencies(self) -> Tensor:
         """(R,) radians a base, float64."""
-        return self._fixed if self.learned is None else self.learned.double().exp()
+        return frequencies(self._config) if self.learned is None else self.learned.double().exp()
 
     def _waves(self, at: At, positions: Tensor) -> Pair:
         def make(p: Tensor) -> Pair:
@@ -67,7 +68,7 @@ class Spectral(Part):
         even, odd = root * self.even[:, None], root * self.odd[:, None]
         return torch.cat([even * cosine + odd * sine, even * sine - odd * cosine], dim=-1)
 
-    def key(self, at: At) -> Tensor:
+    def key(self, at: At, root: float) -> Tensor:
         lanes = torch.cat(self._waves(at, at.keys), dim=-1)
         return lanes.unsqueeze(-3).expand(*lanes.shape[:-2], len(self.even), *lanes.shape[-2:])
 
@@ -89,11 +90,16 @@ class Sink(Part):
         super().__init__()
         goat = config.position.goat
         self.context = config.context
-        self.frequencies = ladder(goat.sink_frequencies, goat.ladder_base)
-        self.inner = nn.Linear(2 * goat.sink_frequencies + 2, goat.sink_width)
+        self.count, self.base = goat.sink_frequencies, goat.ladder_base
+        self.inner = nn.Linear(2 * self.count + 2, goat.sink_width)
         self.outer = nn.Linear(goat.sink_width, 1, bias=False)
         self.gain = nn.Parameter(torch.zeros(config.heads))
         self.first = nn.Parameter(torch.zeros(config.heads))
+
+    @property
+    def frequencies(self) -> Tensor:
+        """(M,) radians a base, float64."""
+        return ladder(self.count, self.base)
 
     def features(self, positions: Tensor) -> Tensor:
         """(..., T) -> (..., T, 2M + 2)."""
@@ -110,10 +116,10 @@ class Sink(Part):
 
     def query(self, at: At, root: float) -> Tensor:
         shape = (*at.queries.shape[:-1], len(self.gain), at.queries.shape[-1], self.lanes)
-        return self.gain.new_full((), root).expand(shape)
+        return self.gain.new_full((), SINK_FACTOR).expand(shape)
 
-    def key(self, at: At) -> Tensor:
-        return torch.stack(high_and_residual(self.value(at)), dim=-1)
+    def key(self, at: At, root: float) -> Tensor:
+        return torch.stack(high_and_residual(self.value(at) * (root / SINK_FACTOR)), dim=-1)
 
 
 class Recency(Part):
@@ -128,7 +134,7 @@ class Recency(Part):
     def query(self, at: At, root: float) -> Tensor:
         return recency.query_lanes(self.slopes, at, root)
 
-    def key(self, at: At) -> Tensor:
+    def key(self, at: At, root: float) -> Tensor:
         return recency.key_lanes(len(self.slopes), at, self.slopes.dtype)
 
     @torch.no_grad()
@@ -159,7 +165,7 @@ class Goat(PositionScheme):
 
     def lanes_at(self, at: At) -> Pair:
         query = torch.cat([part.query(at, self.root) for part in self._parts()], dim=-1)
-        key = torch.cat([part.key(at) for part in self._parts()], dim=-1)
+        key = torch.cat([part.key(at, self.root) for part in self._parts()], dim=-1)
         return nn.functional.pad(query, (0, self._spare)), nn.functional.pad(key, (0, self._spare))
 
     def constrain(self) -> None:
@@ -176,6 +182,3 @@ class RotatedGoat(Goat):
 
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
         return self.rope.rotate(q, k, at, before)
-
-
-__all__ = ["PARTS", "Goat", "Part", "Recency", "RotatedGoat", "Sink", "Spectral", "alibi_slopes"]

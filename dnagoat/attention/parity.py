@@ -19,7 +19,7 @@ from dnagoat.attention.assemble import assemble
 from dnagoat.attention.goat import Recency, Sink, Spectral
 from dnagoat.attention.kernels import Kernel, dense, flash, flash_fault, sdpa
 from dnagoat.attention.layer import Attention
-from dnagoat.attention.positions import At
+from dnagoat.attention.positions import At, PositionScheme
 from dnagoat.config import GoatConfig, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
 
 HEAD = 64
@@ -163,9 +163,8 @@ def _weights(q: Tensor, k: Tensor, scale: float, kernel: Kernel) -> Tensor:
 
 
 @torch.no_grad()
-def prior_error(subject: Subject, length: int, dtype: torch.dtype, device: str = "cpu") -> float:
+def prior_error(scheme: PositionScheme, length: int, dtype: torch.dtype, device: str = "cpu") -> float:
     """The largest error of the log-prior in nats, lanes rounded to `dtype`, over 64 queries and all keys."""
-    scheme = subject.layer(device).scheme
     keys = torch.arange(length, device=device)
     queries = keys[:: max(1, length // 64)]
     lanes = scheme.lanes_at(At(queries, keys))
@@ -255,5 +254,5 @@ def _half(dtype: torch.dtype, length: int, device: str, name: str, kernel: Kerne
     yield replace(row, error=slope_gradient_error(length, dtype, ALIBI_LIKE, device, kernel))
     if name == "sdpa":  # no kernel is involved in these two
         for subject, bar in ((Subject("goat", parts=("spectral",)), 0.04), (Subject("goat", parts=("sink",)), 0.01)):
-            error_ = prior_error(subject, length, dtype, device)
+            error_ = prior_error(subject.layer(device).scheme, length, dtype, device)
             yield Parity(subject.label, "log-prior, nats", precision, "any", length, error_, bar)

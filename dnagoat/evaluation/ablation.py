@@ -30,8 +30,8 @@ class MutePart(Part):
     def query(self, at: At, root: float) -> Tensor:
         return torch.zeros_like(self.part.query(at, root))
 
-    def key(self, at: At) -> Tensor:
-        return self.part.key(at)
+    def key(self, at: At, root: float) -> Tensor:
+        return self.part.key(at, root)
 
 
 class Mute(PositionScheme):

@@ -85,7 +85,7 @@ def _layer(scheme: PositionScheme, distances: list[int], context: int) -> Result
 def _product(part: Part, query: Tensor, keys: Tensor, root: float) -> Tensor:
     """The share of the log-prior that one part gives, (H, S) for a single query."""
     at = At(query, keys)
-    return (part.query(at, root).double() @ part.key(at).double().transpose(-1, -2))[:, 0] / root
+    return (part.query(at, root).double() @ part.key(at, root).double().transpose(-1, -2))[:, 0] / root
 
 
 def _rounded(values: Tensor) -> list[float]:
