@@ -1,9 +1,9 @@
 """Does a spectral prior over a grid carry a vision transformer to larger images than it was trained on?
 
 A transformer of one token a pixel learns scikit-learn's 8 x 8 digits, then reads the same test digits upsampled to
-16 x 16 and 24 x 24. Arms, equal but for positions: `goat`, the prior over the grid, with offsets counted in pixels of the
-training size (`goat`) or in its own pixels (`goat, own pixels`); `absolute`, learned position embeddings, resized
-(bicubic) to the larger grid as vision transformers do; `none`, no positions at all.
+16 x 16 and 24 x 24. Arms, equal but for positions: `goat`, the prior over the grid, its heads started at the four
+neighbours, with offsets counted in pixels of the training size (`goat`) or in its own pixels (`goat, own pixels`);
+`absolute`, learned position embeddings, resized (bicubic) to the larger grid as vision transformers do; `none`.
 
     python benchmarks/digits.py [--json FILE]          about two minutes on two cores; needs scikit-learn
 """

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from dnagoat_cli.numbers_view import show_down
 from dnagoat_cli.measuring import bars
+from dnagoat_cli.numbers_view import show_down
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measures import Progress
