@@ -28,7 +28,9 @@ LEAKAGE = "leakage"
 STRETCHES = 16  # half of what `evaluate --what lengths` takes
 
 
-def asked(windows: int | None, prompts: int | None, device: str, batch_size: int, found: Sources) -> MeasureOptions:
+def asked(
+    found: Sources, *, windows: int | None, prompts: int | None, dataset: Path | None, device: str, batch_size: int
+) -> MeasureOptions:
     """The options of missing measures; a comparison is described on the windows that it was judged on."""
     from dnagoat.evaluation.measures import MeasureOptions
     from dnagoat.evaluation.trajectory import TrajectoryOptions
@@ -37,6 +39,7 @@ def asked(windows: int | None, prompts: int | None, device: str, batch_size: int
     return MeasureOptions(
         windows=windows or (found.comparison or {}).get("windows"),
         trajectory=TrajectoryOptions() if prompts is None else TrajectoryOptions(prompts=prompts),
+        dataset=dataset,
         device=str(pick_device(device)),
         batch_size=batch_size,
     )

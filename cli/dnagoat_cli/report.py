@@ -46,6 +46,9 @@ def report(
     prompts: Annotated[
         int | None, typer.Option(min=2, help="Prompts that are continued; 128 by default.", rich_help_panel=SOONER)
     ] = None,
+    dataset: Annotated[
+        Path | None, typer.Option(help="The runs' dataset, where it has moved.", rich_help_panel=SOONER)
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=SOONER)] = "auto",
     batch_size: Annotated[
         int, typer.Option(min=1, help="Windows at once; changes no result.", rich_help_panel=SOONER)
@@ -62,6 +65,7 @@ def report(
     found = sources(paths)
     target = out or Path("reports") / "-".join(path.resolve().name for path in paths)
     reports.free(target, force=force)
-    measured(found.measured(), asked(windows, prompts, device, batch_size, found), skip or [])
+    options = asked(found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size)
+    measured(found.measured(), options, skip or [])
     made = reports.report(read(paths, bench=bench or []), shlex.join(["dnagoat", *sys.argv[1:]]))
     show(made, made.write(target, force=force), as_json)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from dnagoat.reporting.table import Table as Numbers
 
 
+HEADS = 28  # characters that the names of measures need
+
+
 def show(made: Report, page: Path, as_json: bool = False) -> None:
     """The verdict and the first tables, measures down and models across; the page's path last."""
     if as_json:
@@ -23,7 +27,8 @@ def show(made: Report, page: Path, as_json: bool = False) -> None:
         return
     console = Console(highlight=False)
     for numbers in made.tables:
-        console.print(_table(numbers))
+        for table in _tables(numbers, console.width):
+            console.print(table)
     console.print(f"[bold]{made.verdict.sentence}[/bold]")
     for remark in made.verdict.remarks:
         console.print(f"  • {remark}", markup=False)
@@ -31,11 +36,20 @@ def show(made: Report, page: Path, as_json: bool = False) -> None:
     console.print(f"report: {page}", markup=False, soft_wrap=True)
 
 
-def _table(numbers: Numbers) -> Table:
+def _tables(numbers: Numbers, width: int) -> Iterator[Table]:
+    """As many tables as it takes: measures down, and no more models across than the terminal is wide."""
     head, *body = numbers.transposed()
-    table = Table(title=numbers.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
-    for index, name in enumerate(head):
-        table.add_column(name, justify="right" if index else "left", no_wrap=index > 0)
-    for row in body:
-        table.add_row(*row)
-    return table
+    widths = [
+        max(len(line) for cell in column for line in cell.split("\n")) for column in zip(head, *body, strict=True)
+    ]
+    first, *others = range(len(head))
+    while others:
+        shown = [first, others.pop(0)]
+        while others and HEADS + sum(widths[place] + 3 for place in [*shown[1:], others[0]]) <= width:
+            shown.append(others.pop(0))
+        table = Table(title=numbers.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+        for place in shown:
+            table.add_column(head[place], justify="right") if place else table.add_column(max_width=HEADS)
+        for row in body:
+            table.add_row(*(row[place] for place in shown))
+        yield table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, listed, whole
+from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, large, listed, whole
 from dnagoat.reporting.results import Result
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
@@ -28,7 +28,6 @@ def verdicts(comparison: Result, split: str) -> Table:
         Column("val_nll", "Validation NLL", "nats per base"),
         Column("parameters", "Weights"),
         Column("speed", "Speed", f"times {reference}"),
-        Column("memory", "Peak memory"),
     ]
     rows = [Row(arm["name"], _cells(arm, split), arm=arm["name"]) for arm in comparison["arms"]]
     first = comparison["arms"][0]["splits"][split]["all"]
@@ -46,7 +45,6 @@ def _cells(arm: Result, split: str) -> list[Cell]:
     here = arm["splits"][split]["all"]
     val = arm["splits"].get("val", {}).get("all", {})
     found = here["difference"]
-    memory = arm["cuda_allocated_peak"] or arm["resident_peak"]
     return [
         _nats(here, " · ".join(decimals(value) for value in here["by_seed"])),
         Cell("reference") if found is None else _difference(found),
@@ -54,7 +52,6 @@ def _cells(arm: Result, split: str) -> list[Cell]:
         _nats(val, "") if val else Cell(UNKNOWN),
         Cell(large(arm["parameters"]["all"]), arm["parameters"]["all"]),
         Cell(decimals(arm["speed_ratio"], 2), arm["speed_ratio"]),
-        Cell(gibibytes(memory), memory, under="CUDA allocated" if arm["cuda_allocated_peak"] else "resident"),
     ]
 
 

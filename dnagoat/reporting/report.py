@@ -15,6 +15,7 @@ from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
 from dnagoat.reporting import comparison, details, microscope, probes, tables
 from dnagoat.reporting.comparability import Warnings, compared
+from dnagoat.reporting.figures import comparison as verdicts
 from dnagoat.reporting.figures import (
     composition,
     context,
@@ -173,6 +174,7 @@ def _tables(results: Results, warnings: Warnings) -> Iterator[Table]:
 def _figures(results: Results) -> Iterator[Figure]:
     drawn = [
         *(figure_of(probe) for probe in results.probes),
+        verdicts.differences(results),
         likelihood.ladder(results),
         training.curves(results),
         *strata.strata(results),

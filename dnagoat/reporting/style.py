@@ -35,10 +35,10 @@ KNOWN_ARMS = {
     "goat+rope": Ink("#a87900", "#e8b83a"),
 }
 SPARE = (
-    Ink("#a11d33", "#ff7d8f"),
     Ink("#3f8f9f", "#7fd0e0"),
-    Ink("#6f7d1e", "#c0cf5f"),
     Ink("#332288", "#938af0"),
+    Ink("#6f7d1e", "#c0cf5f"),
+    Ink("#a11d33", "#ff7d8f"),
     Ink("#8c4f3a", "#d99a84"),
     Ink("#4f5b66", "#b8c4cf"),
 )

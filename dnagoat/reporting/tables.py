@@ -22,7 +22,7 @@ def called(results: Results, run: RunResults) -> str:
 
 def outcome(results: Results, warnings: Warnings) -> Table:
     """The first table: likelihood on test and validation, differences, gain over the best count, GC trajectory."""
-    paired = differences(results)
+    paired = differences(results) if results.comparison is None else {}  # a comparison has judged all seeds
     columns = [
         Column("test_nll", "Test NLL", "nats per base"),
         *(
@@ -53,7 +53,10 @@ def outcome(results: Results, warnings: Warnings) -> Table:
         + " The validation split chose the checkpoint, so "
         "its number flatters the model. " + _best_count(results)
     ]
-    return Table("results", "Scores on DNA that the models have not seen", "Model", columns, rows, notes)
+    title = "Scores on DNA that the models have not seen"
+    if results.comparison is not None:
+        title = "The first seed of each arm, in more detail"
+    return Table("results", title, "Model", columns, rows, notes)
 
 
 def cost(results: Results, warnings: Warnings) -> Table:

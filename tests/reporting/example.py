@@ -18,6 +18,7 @@ MARKOV = (1.372, 1.344, 1.335, 1.332, 1.327, 1.322, 1.313, 1.302, 1.297, 1.291, 
 BLOCKS = 48
 BLOCK_BASES = 2_000
 PIECE = 500  # bases
+MEASURES = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test", "prior")
 
 
 def config(
@@ -348,4 +349,46 @@ def _bench() -> dict[str, Any]:
     return {
         "format": 1, "measure": "bench", "unit": "bases per second; bytes", "tool_version": "0.1.0",
         "command": "dnagoat bench --out bench.json", "rows": rows, "published": [],
+    }  # fmt: skip
+
+
+def comparison(folder: Path, shift: float = -0.007) -> Path:
+    """A comparison of RoPE and GOAT over three seeds; GOAT differs by about `shift` in each."""
+    names = {"rope": 1.312, "goat": 1.312 + shift}
+    for arm, nll in names.items():
+        for seed in range(3):
+            missing = (
+                () if seed == 0 else ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test")
+            )
+            run(folder / f"{arm}-s{seed}", config(arm, seed=seed), nll + 0.001 * seed, missing=missing)
+    arms = [_arm(name, names, "goat" if name == "goat" else None) for name in names]
+    write_json(
+        folder / "comparison.json",
+        {
+            "format": 1, "measure": "comparison", "unit": "nats per base", "reference": "rope", "seeds": [0, 1, 2],
+            "dataset_hash": HASH, "tool_version": "0.1.0", "level": 0.95, "resamples": 2000, "block_bases": 20_000,
+            "windows": 60, "arms": arms, "verdict": "On the test split: goat is better than rope.",
+            "command": "dnagoat compare data/demo --arm rope --arm goat --out compare",
+        },
+    )  # fmt: skip
+    return folder
+
+
+def _arm(name: str, names: dict[str, float], judged: str | None) -> dict[str, Any]:
+    shift = names[name] - names["rope"]
+    found = {
+        "value": shift, "by_seed": [shift - 0.001, shift, shift + 0.001], "over_seeds": [shift - 0.003, shift + 0.003],
+        "over_blocks": [shift - 0.001, shift + 0.001], "verdict": "better", "models_differ": True,
+        "warnings": ["only 12 blocks: the interval over the genome is too narrow below 30"],
+    }  # fmt: skip
+    here = {
+        "value": names[name], "interval": [names[name] - 0.008, names[name] + 0.008],
+        "by_seed": [names[name] + 0.001 * seed for seed in range(3)], "count": 61_440, "blocks": 12,
+        "difference": found if judged else None,
+    }  # fmt: skip
+    return {
+        "name": name, "runs": [f"elsewhere/{name}-s{seed}" for seed in range(3)], "lr": 1e-3,
+        "parameters": {"all": 812_032, "position": 1_216, "content": 810_816}, "tokens_per_second": 15_000.0,
+        "speed_ratio": 1.0, "cuda_allocated_peak": None, "cuda_reserved_peak": None, "resident_peak": 700_000_000,
+        "splits": {split: dict.fromkeys(("all", "repeat", "unique"), here) for split in ("val", "test")},
     }  # fmt: skip

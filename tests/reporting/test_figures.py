@@ -12,8 +12,11 @@ from matplotlib.axes import Axes
 from matplotlib.text import Text
 
 from dnagoat.reporting.figures.figure import Figure
+from dnagoat.reporting.figures.training import curves
 from dnagoat.reporting.report import Report
+from dnagoat.reporting.results import Results, read_runs
 from dnagoat.reporting.style import drawing
+from tests.reporting import example
 
 EXPECTED = {
     "nll-test", "training-curves", "strata", "strata-along", "strand-gap", "context-length", "gc-correlation",
@@ -77,3 +80,13 @@ def test_its_svg_is_whole_and_names_no_other_place(figure: Figure, tmp_path: Pat
     ids = [element.get("id") for element in root.iter() if element.get("id")]
     assert len(ids) == len(set(ids)) and all(str(name).startswith(figure.name) for name in ids)
     assert 'href="http' not in inline and "#1b1f24" not in inline, "colours follow the theme, links stay inside"
+
+
+@pytest.mark.parametrize("nll", [1.0, 1.6])
+def test_training_that_has_just_begun_or_gone_far_is_drawn(tmp_path: Path, nll: float) -> None:
+    """Two steps, near or far from what base composition alone gives: nothing collapses (a warning would fail here)."""
+    run = example.run(tmp_path / "rope", example.config("rope", steps=2), nll)
+    figure = curves(Results(read_runs([run])))
+    assert figure is not None
+    low, high = figure.drawing.axes[0].get_ylim()
+    assert low < 1.372 < high, "the reference line is in view"

@@ -17,8 +17,6 @@ from dnagoat.reporting.report import Report, report
 from dnagoat.reporting.results import read
 from tests.reporting import example
 
-EVERY = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test", "prior")
-
 
 class Outline(HTMLParser):
     """What a page is made of: tags with attributes, in order."""
@@ -127,7 +125,7 @@ def test_markdown_tells_the_same(page: Path, whole: Report) -> None:
 @pytest.fixture
 def bare(tmp_path: Path) -> Report:
     """The report of a run that nothing was measured of."""
-    run = example.run(tmp_path / "<b>bare&", example.config("goat"), 1.3, missing=EVERY)
+    run = example.run(tmp_path / "<b>bare&", example.config("goat"), 1.3, missing=example.MEASURES)
     return report(read([run]), "dnagoat report '<script>'")
 
 

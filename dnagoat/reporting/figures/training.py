@@ -13,6 +13,7 @@ from dnagoat.reporting.style import MUTED, drawing, looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
     from dnagoat.reporting.style import Look
 
@@ -39,11 +40,12 @@ def curves(results: Results) -> Figure | None:
                 fontsize=8.5,
                 color=MUTED.light,
             )
-        axes.set_ylim(min(lowest) - 0.01, max(1.40, (order0 or 0) + 0.02))
+        floor = min([*lowest, *([order0] if order0 is not None else [])])
+        axes.set_ylim(floor - 0.01, max(1.40, floor + 0.03, (order0 or 0) + 0.02))
         axes.set_xlim(left=0)
         axes.set_xlabel("bases read in training (millions)")
         axes.set_ylabel("NLL (nats per base)")
-        _legend(axes, shown, results)
+        _legend(figure, shown, results)
     ends = [f"{run.arm} ended at {decimals(run.last('val_nll'), 3)}" for run in shown[:6]]
     return Figure(
         "training-curves",
@@ -88,7 +90,7 @@ def _order0(runs: list[RunResults]) -> float | None:
     return None
 
 
-def _legend(axes: Axes, shown: list[RunResults], results: Results) -> None:
+def _legend(figure: Drawing, shown: list[RunResults], results: Results) -> None:
     from matplotlib.lines import Line2D
 
     styles = looks(results.arms)
@@ -98,4 +100,4 @@ def _legend(axes: Axes, shown: list[RunResults], results: Results) -> None:
     ]
     seeds = {arm: len(results.of(arm)) for arm in arms}
     names = [arm if seeds[arm] == 1 else f"{arm} ({seeds[arm]} seeds)" for arm in arms]
-    axes.legend(handles, names, loc="upper right", bbox_to_anchor=(1, 0.7))
+    figure.legend(handles, names, loc="outside upper center", ncols=4)
