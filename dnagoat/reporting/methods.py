@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import platform
-import shlex
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 import dnagoat
+from dnagoat.reporting.commands import commands
 from dnagoat.reporting.numbers import UNKNOWN, large, percent, whole
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -27,7 +26,7 @@ class Methods:
 
 
 def methods(results: Results, command: str) -> Methods:
-    return Methods(_paragraphs(results), _settings(results), [*_commands(results), command])
+    return Methods(_paragraphs(results), _settings(results), [*commands(results), command])
 
 
 def versions() -> dict[str, str]:
@@ -135,22 +134,3 @@ def _setting(run: RunResults) -> list[str]:
         run.config.dataset_hash[:12],
         run.config.tool_version,
     ]
-
-
-def _commands(results: Results) -> list[str]:
-    comparison = (results.comparison or {}).get("command")
-    commands = [comparison] if comparison else [_train_command(run) for run in results.runs]
-    commands += [probe["command"] for probe in results.probes if probe.get("command")]
-    commands += [bench["command"] for bench in results.bench]
-    for run in results.runs:
-        commands += [measure["command"] for _, measure in sorted(run.measures.items()) if measure.get("command")]
-    return list(dict.fromkeys(commands))
-
-
-def _train_command(run: RunResults) -> str:
-    model, train = run.config.model, run.config.train
-    words: list[Any] = ["dnagoat", "train", run.config.dataset, "--position", model.position.name]
-    words += ["--preset", run.config.preset, "--steps", train.steps, "--batch-size", train.batch_size, "--lr", train.lr]
-    words += ["--warmup", train.warmup, "--schedule", train.schedule, "--precision", train.precision]
-    words += ["--seed", train.seed, "--out", run.run.path]
-    return shlex.join(str(word) for word in words)

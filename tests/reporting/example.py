@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.files import write_json, write_text
+from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.prepare import PrepareOptions, prepare
 
 HASH = "d" * 64
 MARKOV = (1.372, 1.344, 1.335, 1.332, 1.327, 1.322, 1.313, 1.302, 1.297, 1.291, 1.289, 1.292, 1.301)
@@ -392,3 +394,11 @@ def _arm(name: str, names: dict[str, float], judged: str | None) -> dict[str, An
         "speed_ratio": 1.0, "cuda_allocated_peak": None, "cuda_reserved_peak": None, "resident_peak": 700_000_000,
         "splits": {split: dict.fromkeys(("all", "repeat", "unique"), here) for split in ("val", "test")},
     }  # fmt: skip
+
+
+def dataset(folder: Path) -> Dataset:
+    """A dataset of random bases, 40 windows of 64, split by blocks."""
+    bases = np.random.default_rng(0).choice(list("ACGT"), 64 * 40)
+    source = folder.with_suffix(".fa")
+    write_text(source, ">random\n" + "".join(bases) + "\n")
+    return prepare(source, folder, PrepareOptions(window=64, split="blocks"))

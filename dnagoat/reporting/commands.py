@@ -1,0 +1,79 @@
+"""Which commands repeat a report: training written out in full, so that it does not hang on a preset's defaults."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from dnagoat.reporting.results import Results, RunResults
+
+
+def commands(results: Results) -> list[str]:
+    """Training (or the comparison that trained), probes, benchmarks, then every measure; each once."""
+    comparison = (results.comparison or {}).get("command")
+    said = [comparison] if comparison else [training(run) for run in results.runs]
+    said += [probe["command"] for probe in results.probes if probe.get("command")]
+    said += [bench["command"] for bench in results.bench]
+    for run in results.runs:
+        said += [measure["command"] for _, measure in sorted(run.measures.items()) if measure.get("command")]
+    return list(dict.fromkeys(said))
+
+
+def training(run: RunResults) -> str:
+    """`dnagoat train ...` with every setting that the weights depend on, save a width of the MLP that was matched."""
+    config = run.config
+    words: list[Any] = ["dnagoat", "train", config.dataset, "--preset", config.preset]
+    words += [word for flag, value in _settings(run).items() if value is not None for word in (flag, value)]
+    words += ["--reverse-complement" if config.train.reverse_complement else "--no-reverse-complement"]
+    words += ["--score-n"] if config.train.score_n else []
+    return shlex.join([*map(str, words), "--out", str(run.run.path)])
+
+
+def _settings(run: RunResults) -> dict[str, Any]:
+    train, model = run.config.train, run.config.model
+    return {
+        "--position": model.position.name,
+        **(_goat(run) if model.position.name.startswith("goat") else {}),
+        "--rope-base": model.position.rope_base if "rope" in model.position.name else None,
+        **_momentum(run),
+        "--normaliser": None if model.normaliser == "softmax" else model.normaliser,
+        "--steps": train.steps,
+        "--batch-size": train.batch_size,
+        "--lr": f"{train.lr:g}",
+        "--warmup": train.warmup,
+        "--schedule": train.schedule,
+        "--weight-decay": f"{train.weight_decay:g}",
+        "--clip": f"{train.clip:g}",
+        "--prior-lr-scale": f"{train.prior_lr_scale:g}",
+        "--jitter": train.jitter or None,
+        "--eval-every": train.eval_every,
+        "--eval-windows": train.eval_windows,
+        "--precision": train.precision,
+        "--seed": train.seed,
+    }
+
+
+def _goat(run: RunResults) -> dict[str, Any]:
+    goat = run.config.model.position.goat
+    settings = {"--goat-parts": ",".join(goat.parts)}
+    if "spectral" in goat.parts:
+        layers = goat.distances if goat.init == "distances" else None
+        settings |= {
+            "--goat-init": goat.init,
+            **({"--goat-distances": ",".join("/".join(map(str, heads)) for heads in layers)} if layers else {}),
+            **({"--goat-amplitude": f"{goat.amplitude:g}"} if goat.init == "distances" else {}),
+            "--goat-rank": str(goat.rank),
+            **({"--goat-periods": ",".join(f"{period:g}" for period in goat.periods)} if goat.periods else {}),
+        }
+    return settings | ({"--goat-sink-width": str(goat.sink_width)} if "sink" in goat.parts else {})
+
+
+def _momentum(run: RunResults) -> dict[str, Any]:
+    momentum = run.config.model.position.momentum
+    if momentum is None:
+        return {}
+    return {
+        "--momentum": f"{momentum.strength:g}",
+        "--momentum-ramp": momentum.ramp_steps or None,
+        "--momentum-layers": ",".join(map(str, momentum.layers)) if momentum.layers else None,
+    }
