@@ -1,6 +1,6 @@
 """What a run folder holds and how it is opened: configuration, metrics, checkpoints, results.
 
-    config.json  metrics.jsonl  checkpoints/step-NNNNNN/  best  last  evaluation/*.json  generated/*.fa  report/
+config.json  metrics.jsonl  checkpoints/step-NNNNNN/  best  last  evaluation/*.json  generated/*.fa  report/
 """
 
 from __future__ import annotations
