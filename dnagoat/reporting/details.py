@@ -117,7 +117,8 @@ def by_length(results: Results, split: str = "test") -> Table | None:
         found = {row["length"]: row for row in result["lengths"]}
         rows.append(Row(called(results, run), [_length(found.get(row["length"])) for row in lengths], arm=run.arm))
     note = f"The same {whole(lengths[0]['count'])} bases in every column; only the context before them changes."
-    return Table("context-length", "NLL by context length", "Model", columns, rows, [note])
+    warnings = [f"⚠ {text}" for text in dict.fromkeys(text for _, made_of in made for text in made_of["warnings"])]
+    return Table("context-length", "NLL by context length", "Model", columns, rows, [note, *warnings])
 
 
 def _length(row: Result | None) -> Cell:
@@ -125,6 +126,26 @@ def _length(row: Result | None) -> Cell:
         return Cell(UNKNOWN)
     low, high = row["interval"] or (None, None)
     return Cell(decimals(row["value"]), row["value"], low, high, interval((low, high)))
+
+
+def protocol(results: Results) -> Table | None:
+    """The GOAT authors' protocol, in a table of its own: its numbers stand beside no other's."""
+    made = [(run, run.measures["protocol-paper"]) for run in results.runs if "protocol-paper" in run.measures]
+    if not made:
+        return None
+    columns = [
+        Column("value", "NLL, N scored", "nats per symbol"),
+        Column("best", "Best of the evaluations", "nats per symbol"),
+        Column("published", "Published", "nats per symbol"),
+    ]
+    rows = []
+    for run, found in made:
+        published = found["published"].get(run.config.model.position.name)
+        numbers = (found["value"], found["best_of_evaluations"], published)
+        cells = [Cell(decimals(number), number) for number in numbers]
+        rows.append(Row(called(results, run), cells, arm=run.arm))
+    notes = [f"⚠ {text}." for text in dict.fromkeys(text for _, found in made for text in found["warnings"])]
+    return Table("protocol-paper", "The GOAT authors' own protocol", "Model", columns, rows, notes)
 
 
 def strata(results: Results, split: str = "test") -> Table | None:

@@ -210,6 +210,7 @@ def _details(results: Results) -> Iterator[Table]:
         details.by_length(results),
         details.trajectories(results),
         details.composition(results),
+        details.protocol(results),
         details.leaking_pairs(results),
     ]
     yield from (table for table in made if table is not None)

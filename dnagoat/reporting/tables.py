@@ -164,7 +164,8 @@ def _signed(value: float | None, bounds: Any) -> Cell:
 def _correlation(generation: Result | None) -> Cell:
     pooled = (generation or {}).get("gc", {}).get("pooled") or {}
     low, high = pooled.get("interval") or (None, None)
-    return Cell(decimals(pooled.get("r"), 3), pooled.get("r"), low, high, interval((low, high), 3))
+    warning = "; ".join((generation or {}).get("warnings", []))
+    return Cell(decimals(pooled.get("r"), 3), pooled.get("r"), low, high, interval((low, high), 3), warning)
 
 
 def _named(nll: Result, name: str) -> Result | None:

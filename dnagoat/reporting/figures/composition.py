@@ -131,6 +131,8 @@ def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
     shown = made[:6]
     columns = min(3, max(2, len(shown)))
     rows = -(-len(shown) // columns)
+    every = np.concatenate([np.ravel(np.asarray(values, float)) for _, g in shown for values in g["scatter"].values()])
+    edges = 100 * float(np.nanmin(every)) - 3, 100 * float(np.nanmax(every)) + 3
     with drawing():
         figure, axes = canvas(rows, columns, height=(0.45 + 6.3 / columns) * rows)
         for panel, (run, generation) in zip(axes, shown, strict=False):
@@ -143,9 +145,8 @@ def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
             panel.set_title(
                 f"{run.arm}: r = {decimals(pooled['r'], 2)} ({interval(pooled['interval'], 2)})", fontsize=9
             )
-            edges = [float(np.nanmin([true, generated])), float(np.nanmax([true, generated]))]
-            panel.set_xlim(edges[0] - 3, edges[1] + 3)
-            panel.set_ylim(edges[0] - 3, edges[1] + 3)
+            panel.set_xlim(*edges)
+            panel.set_ylim(*edges)
             panel.set_box_aspect(1)
             panel.set_xlabel("GC of the true continuation (%)")
         for panel in axes[len(shown) :]:
