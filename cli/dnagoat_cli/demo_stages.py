@@ -158,7 +158,7 @@ def reported(plan: Plan, runs: Sequence[Run], force: bool) -> None:
     command = shlex.join(["dnagoat", "report", *map(str, paths), "--out", str(plan.report)])
     made = report(read(paths), command, remarks=[remark])
     if (plan.report / "report.html").exists() and not force:
-        if not made.same_as(plan.report):
+        if not made.of_same_runs(plan.report):
             raise RunError(f"{plan.report} holds the report of other runs; move it away, or give --force")
         say("the demo is complete; --force begins again")
         page = plan.report / "report.html"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -102,13 +101,13 @@ class Report:
             "commands": self.methods.commands,
         }
 
-    def same_as(self, out: Path) -> bool:
-        """Whether the report in this folder has the same numbers."""
+    def of_same_runs(self, out: Path) -> bool:
+        """Whether the report in this folder is of the same runs, whatever version wrote it."""
         try:
-            stored = read_json(out / "results.json")
-        except (OSError, ValueError):
+            stored = read_json(out / "results.json")["runs"]
+            return [run["config"] for run in stored] == [run["config"] for run in self.as_dict()["runs"]]
+        except (OSError, ValueError, KeyError, TypeError):
             return False
-        return isinstance(stored, dict) and stored.get("tables") == json.loads(json.dumps(self.as_dict()["tables"]))
 
     def _all_tables(self) -> list[Table]:
         return [*self.tables, *self.details, self.methods.settings]

@@ -137,7 +137,9 @@ def test_an_existing_report_is_kept_unless_forced(bare: Report, whole: Report, t
         bare.write(out)
     assert (out / "mine.txt").exists()
     assert bare.write(out, force=True).read_bytes() == first, "the same results make the same page"
-    assert bare.same_as(out) and not whole.same_as(out)
+    assert bare.of_same_runs(out) and not whole.of_same_runs(out)
+    (out / "results.json").write_text("half")
+    assert not bare.of_same_runs(out)
 
 
 def test_a_folder_with_other_things_is_refused(whole: Report, tmp_path: Path) -> None:
