@@ -162,7 +162,7 @@ class Writing:
         self.symbols = _symbols(own)
         self.first = np.array([len(prompt) + 1 for prompt in own])  # position of each sequence's first written base
         self.last = self.first + length - 1
-        self.end = int(self.last.max())
+        self.end, self.longest = int(self.last.max()), self.symbols.shape[1] - 1
         self._everyone = np.arange(len(own))
         self._all_write = range(int(self.first.max()), int(self.last.min()) + 1)
         self.codes = np.empty((len(own), length), np.uint8)
@@ -183,9 +183,9 @@ class Writing:
         at = self.position
         everyone = at in self._all_write
         rows = self._everyone if everyone else np.flatnonzero((self.first <= at) & (at <= self.last))
-        following = self.symbols[:, min(at, self.symbols.shape[1] - 1)].copy()
+        following = np.zeros(len(self.first), np.int64) if everyone else self.symbols[:, min(at, self.longest)].copy()
         if rows.size:
-            logits = self._logits[:, :4].cpu().numpy()
+            logits = self._logits.cpu().numpy()[:, :4]
             log_p = log_softmax(logits if everyone else logits[rows])
             bases = self.sampler.draw(log_p, rows)
             place = at - self.first[rows]

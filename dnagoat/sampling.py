@@ -93,23 +93,24 @@ class Sampler:
             raise OptionError(f"the banned motifs leave no base to write for {dead.sum()} sequences; ban fewer")
         if self.tilt is not None:
             logits = self.tilt.tilted(logits, log_p, rows)
-        bases = draw(probabilities(logits, self.options), self.streams.next(rows))
+        bases = draw(chances(logits, self.options), self.streams.next(rows))
         for ban in self.bans:
             ban.wrote(bases, rows)
         return bases
 
 
-def probabilities(logits: Floats, options: SamplingOptions) -> Floats:
-    """The distribution (B, 4) that is drawn from; at temperature 0 a tie goes to the first in the order A, C, G, T."""
+def chances(logits: Floats, options: SamplingOptions) -> Floats:
+    """What is drawn from, (B, 4), up to a factor a row; at temperature 0 a tie goes to the first of A, C, G, T."""
     p: Floats
     if options.temperature == 0:
         p = np.eye(4)[logits.argmax(axis=1)]
         return p
-    p = np.exp((logits - logits.max(axis=1, keepdims=True)) / options.temperature)
-    p /= p.sum(axis=1, keepdims=True)
+    if options.temperature != 1:
+        logits = (logits - logits.max(axis=1, keepdims=True)) / options.temperature
+    p = np.exp(logits)
     if options.top_k is not None or options.top_p is not None:
+        p = p / p.sum(axis=1, keepdims=True)
         p *= _kept(p, options.top_k or 4, options.top_p or 1.0)
-        p /= p.sum(axis=1, keepdims=True)
     return p
 
 
@@ -125,9 +126,9 @@ def _kept(p: Floats, top_k: int, top_p: float) -> npt.NDArray[np.bool_]:
     return kept
 
 
-def draw(p: Floats, uniform: Floats) -> Codes:
-    """Inverse of the cumulative distribution at `uniform` (B,): never a base of probability 0."""
-    edges = np.cumsum(p, axis=1)
+def draw(chances: Floats, uniform: Floats) -> Codes:
+    """Inverse of the cumulative distribution at `uniform` (B,), in [0, 1): never a base without a chance."""
+    edges = np.cumsum(chances, axis=1)
     # Scaled by the rounded total, so that u < 1 always lies below the last edge.
     chosen: Codes = (uniform[:, None] * edges[:, -1:] >= edges).sum(axis=1, dtype=np.uint8)
     return chosen

@@ -49,6 +49,18 @@ class Attention(nn.Module):
         y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)
         return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
+    def remember(self, x: Tensor, at: At, cache: Cache) -> None:
+        """Puts keys and values of x (B, T, width) into an empty cache without attending.
+
+        It is all that later symbols need of the last layer. Only the newest query is formed: momentum holds it.
+        """
+        k, v = self._heads(self.key(x)), self._heads(self.value(x))
+        newest = At(at.queries[-1:], at.keys)
+        _, k, last = self.scheme.rotate(self._heads(self.query(x[:, -1:])), k, newest)
+        lanes = self.scheme.lanes_at(newest)
+        cache.extend(self.layer, k if lanes is None else assemble(k, lanes[1]), v)
+        cache.before[self.layer] = last
+
     def _heads(self, x: Tensor) -> Tensor:
         """(B, T, H * C) -> (B, H, T, C)."""
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)

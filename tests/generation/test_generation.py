@@ -13,7 +13,7 @@ from dnagoat.errors import OptionError
 from dnagoat.generation import Generated, generate, log_softmax, plan
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model import DnaLM
-from dnagoat.sampling import SamplingOptions, Streams, draw, probabilities
+from dnagoat.sampling import SamplingOptions, Streams, chances, draw
 
 LENGTH = 20
 OPTIONS = SamplingOptions(seed=11)
@@ -50,7 +50,7 @@ def continued_by_full_passes(made: DnaLM, prompt: Codes, sample: int, options: S
     for _ in range(LENGTH):
         with torch.no_grad():
             log_p = log_softmax(made(torch.tensor([symbols]))[:, -1, :4].numpy())
-        base = int(draw(probabilities(log_p, options), stream.next(np.arange(1)))[0])
+        base = int(draw(chances(log_p, options), stream.next(np.arange(1)))[0])
         symbols.append(base)
         logs.append(log_p[0, base])
     return Generated(0, sample, np.array(symbols[1 + len(prompt) :], np.uint8), np.array(logs))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import OptionError
-from dnagoat.sampling import Ban, Sampler, SamplingOptions, Streams, draw, probabilities
+from dnagoat.sampling import Ban, Sampler, SamplingOptions, Streams, chances, draw
 
 PROMPTS = [np.array([0, 1, 2, 3], np.uint8), np.array([3, 3], np.uint8), np.array([], np.uint8)]
 LOG_P = np.log(np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]))
@@ -54,12 +54,12 @@ def test_a_draw_next_to_one_never_takes_a_base_of_probability_zero() -> None:
 
 
 def test_temperature_zero_is_the_likeliest_base_and_one_changes_nothing() -> None:
-    assert probabilities(LOG_P, SamplingOptions(temperature=0)).argmax(1).tolist() == [0, 3, 0]
-    assert np.allclose(probabilities(LOG_P, SamplingOptions()), np.exp(LOG_P), atol=1e-15)
+    assert chances(LOG_P, SamplingOptions(temperature=0)).argmax(1).tolist() == [0, 3, 0]
+    assert np.allclose(chances(LOG_P, SamplingOptions()), np.exp(LOG_P), atol=1e-15)
 
 
 def test_a_temperature_raises_odds_to_its_inverse() -> None:
-    p = probabilities(LOG_P, SamplingOptions(temperature=2.0))
+    p = chances(LOG_P, SamplingOptions(temperature=2.0))
     assert p[0, 0] / p[0, 3] == pytest.approx(np.sqrt(0.5 / 0.05))
 
 
@@ -75,7 +75,7 @@ def test_a_temperature_raises_odds_to_its_inverse() -> None:
     ],
 )
 def test_top_k_and_top_p_keep_the_likeliest(options: dict[str, float], kept: list[list[int]]) -> None:
-    p = probabilities(LOG_P, SamplingOptions.model_validate(options))
+    p = chances(LOG_P, SamplingOptions.model_validate(options))
     assert [np.flatnonzero(row).tolist() for row in p] == kept
     for row, bases in enumerate(kept):
         assert np.allclose(p[row, bases] / p[row, bases[0]], np.exp(LOG_P[row, bases] - LOG_P[row, bases[0]]))
