@@ -67,7 +67,7 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     paired = difference(first, scored_pieces(first, "test"), second, scored_pieces(second, "test"), "test")
     if paired is None:
         lead = float(next_best["value"]) - float(best["value"])
-        return f"{_capital(names[0])} needs {decimals(lead)} nats per base less than {names[1]}{others}."
+        return f"{_capital(names[0])} predicts better than {names[1]}{others}: {decimals(lead)} nats per base less."
     gain, bounds = -paired.value, [-paired.bounds[1], -paired.bounds[0]]
     if bounds[0] <= 0 <= bounds[1]:
         return (
@@ -76,8 +76,8 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
             f"{paired.blocks} blocks of the genome)."
         )
     return (
-        f"{_capital(names[0])} needs {decimals(gain)} nats per base less than {names[1]}{others} (95 % interval "
-        f"{interval(bounds)}, paired over {paired.blocks} blocks of the test genome)."
+        f"{_capital(names[0])} predicts better than {names[1]}{others}: {decimals(gain)} nats per base less (95 % "
+        f"interval {interval(bounds)}, paired over {paired.blocks} blocks of the test genome)."
     )
 
 
