@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ARMS = ("rope", "goat")
 
 # Sized by process time so that everything takes about four minutes on two quiet cores, and six at most on slow ones.
-STEPS = 300
+STEPS = 250
 BATCH = 4  # windows of 1,024 bases
 SCORED = 256  # windows of each split that are scored
 LENGTHS = ("1x", "2x", "4x")
@@ -84,9 +84,9 @@ def configuration(plan: Plan, dataset: Dataset, position: str) -> RunConfig:
         "model.position.name": position,
         "train.steps": plan.steps,
         "train.batch_size": BATCH,
-        "train.eval_every": max(1, plan.steps // 6),
-        "train.checkpoint_every": max(1, plan.steps // 6),
-        "train.eval_windows": 64,
+        "train.eval_every": max(1, plan.steps // 5),
+        "train.checkpoint_every": max(1, plan.steps // 5),
+        "train.eval_windows": 32,
         "train.seed": 0,
     }
     return configure("tiny", str(plan.data), dataset.content_hash, dataset.window, options)

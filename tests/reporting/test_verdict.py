@@ -25,10 +25,8 @@ def test_a_planted_difference_is_named_with_its_interval(tmp_path: Path) -> None
     rope = example.run(tmp_path / "rope", example.config("rope"), 1.3120)
     goat = example.run(tmp_path / "goat", example.config("goat"), 1.3050)
     said = judged(rope, goat)
-    assert (
-        said.sentence.startswith("The goat model predicts better than the rope model: 0.00")
-        and "95 % interval 0.00" in said.sentence
-    )
+    assert said.sentence.startswith("The goat model predicts better than the rope model: 0.00")
+    assert "95 % interval 0.00" in said.sentence
     assert any("these two models only, not about the methods" in remark for remark in said.remarks)
     assert any("No model beats the best count-based baseline" in remark for remark in said.remarks)
 
