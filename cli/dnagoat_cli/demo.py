@@ -12,8 +12,9 @@ from dnagoat_cli.main import app
 EXAMPLES = """
 Prepare human DNA, train RoPE and GOAT on it, generate, and compare them in a report.
 
-Needs no network and about four minutes on two cores. Stopped half-way, it continues where it was; once it is complete,
-it shows its result again. Writes data/demo, runs/demo and reports/demo.
+Needs no network and about four minutes on two cores.
+Stopped half-way, it continues there; once complete, it shows its result again.
+Writes data/demo, runs/demo and reports/demo.
 
 [bold]Examples[/bold]
 

@@ -12,8 +12,8 @@ from dnagoat_cli.main import app
 EXAMPLES = """
 Show runs on one page: verdict, tables, figures, methods.
 
-Measures that a run does not have yet are computed and kept in its folder, once. The page opens offline; beside it stand
-Markdown, JSON, CSV tables, and figures as SVG, PDF and PNG.
+What a run has not measured yet is computed and kept in its folder, once.
+The page opens offline; beside it: Markdown, JSON, CSV, and figures as SVG, PDF, PNG.
 
 [bold]Examples[/bold]
 
