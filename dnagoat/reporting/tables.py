@@ -23,13 +23,10 @@ def called(results: Results, run: RunResults) -> str:
 def outcome(results: Results, warnings: Warnings) -> Table:
     """The first table: likelihood on test and validation, differences, gain over the best count, GC trajectory."""
     paired = differences(results) if results.comparison is None else {}  # a comparison has judged all seeds
+    reference = called(results, results.scored[0])
     columns = [
         Column("test_nll", "Test NLL", "nats per base"),
-        *(
-            [Column("difference", f"Difference to {called(results, results.scored[0])}", "nats per base")]
-            if paired
-            else []
-        ),
+        *([Column("difference", f"Difference to {reference}", "nats per base")] if paired else []),
         Column("gain", "Gain over best baseline", "nats per base"),
         Column("test_bits", "Test NLL", "bits per base"),
         Column("val_nll", "Validation NLL", "nats per base"),
@@ -47,12 +44,9 @@ def outcome(results: Results, warnings: Warnings) -> Table:
             _correlation(run.measures.get("generation")),
         ]
         rows.append(Row(called(results, run), cells, arm=run.arm))
-    notes = [
-        "Below a number stands its 95 % interval. "
-        + _scored(results)
-        + " The validation split chose the checkpoint, so "
-        "its number flatters the model. " + _best_count(results)
-    ]
+    chosen = "The validation split chose the checkpoint, so its number flatters the model."
+    sentences = ("Below a number stands its 95 % interval.", _scored(results), chosen, _best_count(results))
+    notes = [" ".join(sentence for sentence in sentences if sentence)]
     title = "Scores on DNA that the models have not seen"
     if results.comparison is not None:
         title = "The first seed of each arm, in more detail"

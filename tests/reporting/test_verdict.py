@@ -34,7 +34,7 @@ def test_a_planted_difference_is_named_with_its_interval(tmp_path: Path) -> None
 def test_models_that_do_not_differ_are_not_told_apart(tmp_path: Path) -> None:
     rope = example.run(tmp_path / "rope", example.config("rope"), 1.3100)
     goat = example.run(tmp_path / "goat", example.config("goat"), 1.3101)
-    assert "cannot be told apart on these test bases" in judged(rope, goat).sentence
+    assert "model cannot be told apart on these test bases" in judged(rope, goat).sentence
 
 
 def test_there_is_no_verdict_over_other_bases_or_without_scores(tmp_path: Path) -> None:
