@@ -62,7 +62,7 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     best, next_best = first.nll("test") or {}, second.nll("test") or {}
     if best["dataset_hash"] != next_best["dataset_hash"] or best["count"] != next_best["count"]:
         return "There is no verdict: these runs were not scored on the same bases."
-    others = "" if len(ranked) == 2 else f", the next best of {len(ranked)}"
+    others, comma = ("", "") if len(ranked) == 2 else (f", the next best of {len(ranked)}", ",")
     names = f"the {called(results, first)} model", f"the {called(results, second)} model"
     paired = difference(first, scored_pieces(first, "test"), second, scored_pieces(second, "test"), "test")
     if paired is None:
@@ -71,7 +71,7 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     gain, bounds = -paired.value, [-paired.bounds[1], -paired.bounds[0]]
     if bounds[0] <= 0 <= bounds[1]:
         return (
-            f"{_capital(names[0])} and {names[1]}{others}{',' if others else ''} cannot be told apart on these test bases: they differ by "
+            f"{_capital(names[0])} and {names[1]}{others}{comma} cannot be told apart on these test bases: they differ by "
             f"{decimals(gain)} nats per base (95 % interval {interval(bounds, sign=True)}, paired over "
             f"{paired.blocks} blocks of the genome)."
         )
