@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does the Dockerfile build, and does its image do the demo's work? Without a Docker engine and without a GPU: buildah in
 # a chroot, over a base that debootstrap makes, FLASH_ATTN=0. Needs root, Debian's packages buildah and debootstrap,
-# 10 GB of disk and about ten minutes.
+# 20 GB of disk and a quarter of an hour on two quiet cores.
 #
 #   benchmarks/image.sh [ARGUMENTS OF buildah build AND run ...]
 #
