@@ -71,8 +71,8 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     gain, bounds = -paired.value, [-paired.bounds[1], -paired.bounds[0]]
     if bounds[0] <= 0 <= bounds[1]:
         return (
-            f"{_capital(names[0])} and {names[1]}{others}{comma} cannot be told apart on these test bases: they differ by "
-            f"{decimals(gain)} nats per base (95 % interval {interval(bounds, sign=True)}, paired over "
+            f"{_capital(names[0])} and {names[1]}{others}{comma} cannot be told apart on these test bases: they "
+            f"differ by {decimals(gain)} nats per base (95 % interval {interval(bounds, sign=True)}, paired over "
             f"{paired.blocks} blocks of the genome)."
         )
     return (
