@@ -19,7 +19,7 @@ DNA_PERIODS = (3.0, 10.5, 60.0, 171.0, 300.0, 1_000.0, 5_000.0, 20_000.0)
 class Frozen(BaseModel):
     """Immutable, refuses unknown fields; a wrong value is an `OptionError` of one sentence."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -119,6 +119,9 @@ class ModelConfig(Frozen):
             self.heads
         ] * self.layers:
             raise ValueError(f"distances must name {self.heads} heads in each of {self.layers} layers")
+        momentum = self.position.momentum
+        if unknown := set(momentum.layers or () if momentum else ()) - set(range(self.layers)):
+            raise ValueError(f"momentum in layer {min(unknown)}: layers are 0 to {self.layers - 1}")
         if self.normaliser != "softmax" and self.kernel not in ("auto", "dense"):
             raise ValueError(
                 f"normaliser {self.normaliser} needs the dense kernel, not {self.kernel}; use auto or dense"
@@ -138,7 +141,7 @@ class TrainConfig(Frozen):
     weight_decay: float = Field(0.1, ge=0)
     betas: tuple[float, float] = (0.9, 0.95)
     clip: float = Field(1.0, gt=0)
-    seed: int = Field(0, ge=0)
+    seed: int = Field(0, ge=0, lt=2**64)
     precision: Literal["fp32", "tf32", "bf16", "fp16"] = "fp32"
     reverse_complement: bool = True
     jitter: int = Field(0, ge=0, description="largest random shift of a training window, in bases")

@@ -36,7 +36,12 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    """The value of a file that `write_json` wrote; a `ValueError` where it is none, NaN and infinities included."""
+    return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no number of JSON")
 
 
 def hash_file(path: Path) -> str:

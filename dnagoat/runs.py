@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ValidationError
 
 from dnagoat.config import RunConfig
-from dnagoat.errors import DatasetError, RunError
+from dnagoat.errors import DatasetError, OptionError, RunError
 from dnagoat.files import read_json
 
 if TYPE_CHECKING:
@@ -37,18 +37,24 @@ class Run:
         return self.path.resolve().name
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The rows of metrics.jsonl, oldest first."""
+        """The rows of metrics.jsonl, oldest first, but a last line that is being written or was cut short by a kill."""
         file = self.path / "metrics.jsonl"
         if not file.exists():
             return []
-        return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line]
+        try:
+            rows = [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1] if line]
+        except ValueError:
+            rows = [None]
+        if not all(isinstance(row, dict) for row in rows):
+            raise RunError(f"{file} is damaged: a line is no JSON object; remove the line, or train the run again")
+        return rows
 
     def checkpoint(self, which: Which = "best") -> Path:
         """The folder of the best (on validation) or the last checkpoint."""
         pointer = self.path / which
         if not pointer.exists():
             raise RunError(f"{self.path} has no {which} checkpoint yet; continue it with `dnagoat train --resume`")
-        return self.path / "checkpoints" / Path(pointer.read_text(encoding="utf-8").strip()).name
+        return self.path / "checkpoints" / Path(pointer.read_text(encoding="utf-8", errors="replace").strip()).name
 
     def dataset(self, at: Path | None = None, *, other: bool = False) -> Dataset:
         """The dataset that this run was trained on; another content hash is refused unless `other`."""
@@ -58,7 +64,8 @@ class Run:
         if dataset.content_hash != self.config.dataset_hash and not other:
             raise DatasetError(
                 f"{dataset.path} has content {dataset.content_hash[:12]}, but {self.path} was trained on "
-                f"{self.config.dataset_hash[:12]}; give the same dataset, or say that another is meant"
+                f"{self.config.dataset_hash[:12]}; give the same dataset, or say that another is meant "
+                "(`dnagoat evaluate --other-dataset`)"
             )
         return dataset
 
@@ -80,3 +87,5 @@ def open_run(path: Path) -> Run:
         return Run(path, RunConfig.model_validate(read_json(file)))
     except (ValueError, ValidationError) as fault:
         raise RunError(f"{file} cannot be read as a run's configuration ({type(fault).__name__})") from None
+    except OptionError as fault:
+        raise RunError(f"{file} cannot be read as a run's configuration: {fault}") from None

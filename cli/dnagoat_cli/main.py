@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from typing import Any
 
@@ -9,6 +10,12 @@ import typer
 from typer.core import TyperGroup
 
 from dnagoat.errors import DnagoatError
+
+# What a disk or a path says that the user can mend: no room, no permission, no such place.
+PLACES = (
+    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS),
+    *(errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
+)
 
 
 class Sentences(TyperGroup):
@@ -19,6 +26,12 @@ class Sentences(TyperGroup):
             return super().invoke(ctx)
         except DnagoatError as fault:
             sys.stderr.write(f"error: {fault}\n")
+            raise typer.Exit(2) from None
+        except OSError as fault:
+            if fault.errno not in PLACES:
+                raise
+            where = f"{fault.filename}: " if fault.filename else ""
+            sys.stderr.write(f"error: {where}{fault.strerror}; give another place, or make room there\n")
             raise typer.Exit(2) from None
 
 

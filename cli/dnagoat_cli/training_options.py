@@ -122,18 +122,18 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {f"train.{name}": given[name] for name in TRAIN if name in given}
     chosen |= {path: given[name] for name, path in FIELDS.items() if name in given}
     chosen["model.classes"] = 5 if given.get("score_n") else None
-    if parts := given.get("goat_parts"):
+    if (parts := given.get("goat_parts")) is not None:
         chosen[goat + "parts"] = tuple(parts.split(","))
-    if init := given.get("goat_init"):
+    if (init := given.get("goat_init")) is not None:
         chosen |= started(init)
-    if layers := given.get("goat_distances"):
+    if (layers := given.get("goat_distances")) is not None:
         try:
             chosen |= distances_named(layers)
         except ValueError:
             raise OptionError(f"--goat-distances {layers}: give whole bases, as 1/2,1/4") from None
     if given.get("goat_rank") is not None:
         chosen |= {goat + "rank": given["goat_rank"], goat + "periods": LADDER}
-    if periods := given.get("goat_periods"):
+    if (periods := given.get("goat_periods")) is not None:
         values = numbers(periods, "--goat-periods")
         chosen |= {goat + "periods": values, goat + "rank": given.get("goat_rank") or len(values)}
     if (strength := given.get("momentum")) is not None:
@@ -141,9 +141,9 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
         chosen["model.position.momentum"] = MomentumConfig(
             strength=strength,
             ramp_steps=given.get("momentum_ramp") or 0,
-            layers=tuple(int(layer) for layer in numbers(layers, "--momentum-layers")) if layers else None,
+            layers=None if layers is None else whole_numbers(layers, "--momentum-layers"),
         )
-    elif given.get("momentum_layers") or given.get("momentum_ramp"):
+    elif given.get("momentum_layers") is not None or given.get("momentum_ramp") is not None:
         raise OptionError("--momentum-layers and --momentum-ramp go with --momentum; give its strength")
     return {path: value for path, value in chosen.items() if value is not None}
 
@@ -156,3 +156,13 @@ def numbers(text: str, option: str) -> tuple[float, ...]:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
         raise OptionError(f"{option} {text}: give numbers with commas between, as 3,10.5") from None
+
+
+def whole_numbers(text: str, option: str) -> tuple[int, ...]:
+    """`0,1` -> (0, 1)."""
+    from dnagoat.errors import OptionError
+
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError(f"{option} {text}: give whole numbers with commas between, as 0,1") from None

@@ -22,9 +22,10 @@ def configuration(
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.runs import open_run
     from dnagoat.training.matching import matched
-    from dnagoat.training.presets import changed, configure
+    from dnagoat.training.presets import changed, configure, refuse_idle
 
     def settled(config: RunConfig) -> RunConfig:
+        refuse_idle(config.model.position.name, options)
         return config.but(model=matched(config.model)) if match else config
 
     if resume and (out / "config.json").exists():

@@ -95,8 +95,8 @@ def gathered(model: DnaLM, dataset: Dataset, options: MeasureOptions, progress: 
 
 
 def _read(dataset: Dataset, starts: list[int], asked: TrajectoryOptions) -> tuple[Codes, Codes]:
-    stretches = [dataset.codes(start, start + asked.prompt_length + asked.length) for start in starts]
-    both = np.array(stretches, np.uint8).reshape(len(starts), -1)
+    span = asked.prompt_length + asked.length
+    both = np.array([dataset.codes(start, start + span) for start in starts], np.uint8).reshape(len(starts), span)
     return both[:, : asked.prompt_length], both[:, asked.prompt_length :]
 
 

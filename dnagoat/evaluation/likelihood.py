@@ -97,6 +97,8 @@ def window_scores(model: DnaLM, codes: Codes, at_once: int | None = None) -> tup
 def _logits(model: DnaLM, inputs: Tensor, at_once: int | None) -> Tensor:
     """(B, T) -> (B, T, C) float32, in one pass or `at_once` symbols after each other."""
     batch, length = inputs.shape
+    if not length:  # a single base, without a start symbol before it
+        return torch.empty(batch, 0, model.config.classes, device=inputs.device)
     if at_once is None or length <= at_once:
         return model(inputs).float()  # type: ignore[no-any-return]
     cache = Cache(model.config, batch, length, inputs.device, model.embedding.weight.dtype)

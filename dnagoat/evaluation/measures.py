@@ -34,7 +34,7 @@ class MeasureOptions(Frozen):
 
     split: Literal["train", "val", "test"] = "test"
     which: Which = "best"
-    seed: int = 0
+    seed: int = Field(0, ge=0, lt=2**64)
     device: str = "cpu"
     batch_size: int = Field(64, ge=1, description="windows read at once; changes no result")
     dataset: Path | None = Field(None, description="the run's dataset, where it has moved")

@@ -67,6 +67,8 @@ def prepare(source: Path | str, out: Path, options: PrepareOptions, progress: Te
     keep_freed()
     assembly = named(source, options.catalogue)
     if assembly is None:
+        if not Path(source).exists():
+            raise SourceError(f"{source} does not exist; give a FASTA file, or the name of an assembly")
         opened = Source(Path(source), threads=options.workers)
     else:
         path = fetch(assembly, cache_folder(), offline=options.offline, progress=progress)

@@ -67,9 +67,9 @@ class Source:
         self.path = path
         self._threads = threads
         if not path.exists():
-            raise SourceError(f"{path} does not exist; give a FASTA file, or the name of an assembly")
+            raise SourceError(f"{path} does not exist; give a file that is there")
         if not path.is_file():
-            raise SourceError(f"{path} is not a file; give a FASTA file")
+            raise SourceError(f"{path} is not a file; give one")
         try:
             self.size = path.stat().st_size
             head = self._head(0)

@@ -13,7 +13,7 @@ from typing import Any
 from dnagoat.config import MomentumConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.training.matching import matched
-from dnagoat.training.presets import GOAT, LADDER, changed, distances_named, started
+from dnagoat.training.presets import GOAT, LADDER, changed, distances_named, refuse_idle, started
 
 
 def _periods(text: str) -> dict[str, Any]:
@@ -65,6 +65,7 @@ def _setting(arm: str, setting: str) -> dict[str, Any]:
 def of_arm(base: RunConfig, arm: str, *, seed: int, lr: float | None = None, match: bool = False) -> RunConfig:
     """The configuration of one run of an arm: the base's, with the arm's positions, a seed, and a learning rate."""
     config = changed(base, {**options(arm), "train.seed": seed} | ({} if lr is None else {"train.lr": lr}))
+    refuse_idle(config.model.position.name, options(arm))
     return config.but(model=matched(config.model)) if match else config
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 
 from dnagoat.config import RunConfig
-from dnagoat.errors import RunError, TrainingError
+from dnagoat.errors import OptionError, RunError, TrainingError
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.training import checkpoint, folder
 from dnagoat.training.checkpoint import Checkpoint, Progress
@@ -18,6 +18,7 @@ from dnagoat.training.distributed import Processes, processes
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
 from dnagoat.training.feed import Feed
 from dnagoat.training.lock import locked
+from dnagoat.training.matching import count
 from dnagoat.training.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
 from dnagoat.training.parallel import Execution
 from dnagoat.training.plan import plan
@@ -55,10 +56,13 @@ def train(
     person should know. Raises `RunError` (the folder), `OptionError`, `TrainingError` (non-finite, memory, disk),
     `DatasetError`; the last good checkpoint is intact after each.
     """
+    if resume and force:
+        raise OptionError("--resume continues a run and --force replaces it; give one of them")
     with ExitStack() as held:
         group = held.enter_context(processes(device))
         data = dataset or open_dataset(Path(config.dataset))
         feed = Feed.of(data, config.train, group.rank, group.count)
+        count(config.model)  # what cannot be a model is refused before anything is written
         _agreed(group, folder.open_folder(out) if group.main else None)
         held.enter_context(locked(out, group, say))
         _agreed(group, folder.begin(out, config, resume=resume, force=force) if group.main else None)

@@ -114,6 +114,16 @@ def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
     return _merged(config, tree)
 
 
+def refuse_idle(position: str, options: Mapping[str, Any]) -> None:
+    """An `OptionError` where an option sets what this position scheme does not have: it would change nothing."""
+    owners = {GOAT: "goat", "model.position.rope_base": "rope"}
+    for path in (path for path, value in options.items() if value is not None):
+        for start, owner in owners.items():
+            if path.startswith(start) and owner not in position:
+                name = path.rpartition(".")[2].replace("_", "-")
+                raise OptionError(f"{name} belongs to {owner}, and {position} has none; leave it out, or take {owner}")
+
+
 def _merged(config: F, tree: Mapping[str, Any]) -> F:
     changes = {}
     for name, value in tree.items():

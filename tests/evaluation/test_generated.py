@@ -96,6 +96,13 @@ def test_without_other_loci_the_mean_of_that_null_says_nothing(make_run: MakeRun
     assert trajectories(dataset, few, SMALL, 0)["gc"]["nulls"]["another locus"]["averaged"]["r"] is None
 
 
+def test_without_spare_loci_there_is_no_floor(make_run: MakeRun) -> None:
+    few = MeasureOptions(trajectory=SMALL.but(prompts=40, prompt_length=200, length=200))
+    result = ensure(make_run("nope"), "generation", few)
+    assert 2 <= result["count"] < 20
+    assert {row["floor"] for row in result["kmers"]} == {None}
+
+
 def test_a_split_that_is_too_small_is_refused(make_run: MakeRun) -> None:
     with pytest.raises(WindowError, match="stretches of 6,000 known bases"):
         ensure(make_run("nope"), "generation", MeasureOptions(trajectory=TrajectoryOptions(length=5_488)))

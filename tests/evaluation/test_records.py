@@ -75,3 +75,9 @@ def test_what_is_no_fasta(make_run, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("hello\n")
     with pytest.raises(SourceError):
         list(score_records(make_run().model(), tmp_path / "x.txt", 64))
+
+
+def test_without_a_start_symbol_a_single_base_is_not_scored(make_run, tmp_path: Path) -> None:
+    model = make_run("rope", classes=5).model()
+    found = [(r.scored, r.forward) for r in score_records(model, write(tmp_path / "a.fa", {"a": "A", "b": ""}), 64)]
+    assert found == [(0, 0.0), (0, 0.0)]

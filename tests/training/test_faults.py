@@ -24,6 +24,7 @@ from dnagoat.training.feed import Feed
 from dnagoat.training.lock import WORKERS
 from dnagoat.training.loop import train
 from dnagoat.training.parallel import Execution
+from dnagoat.training.presets import GOAT, LADDER, changed
 from dnagoat.training.stop import stop_asked
 
 
@@ -107,6 +108,18 @@ def test_out_of_memory_says_what_would_fit(config: RunConfig, tmp_path: Path, mo
     monkeypatch.setattr(engine, "summed_loss", greedy)
     with pytest.raises(TrainingError, match=r"^step 1 .* 4 windows .*--micro-batch [123] .*effective batch stays 4"):
         list(train(config, tmp_path / "run", device="cpu"))
+
+
+def test_what_cannot_be_a_model_leaves_no_folder(config: RunConfig, tmp_path: Path) -> None:
+    impossible = changed(config, {GOAT + "rank": 100, GOAT + "periods": LADDER})
+    with pytest.raises(OptionError, match="lanes"):
+        list(train(impossible, tmp_path / "run", device="cpu"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_is_not_replaced_by_who_would_resume_it(config: RunConfig, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="give one of them"):
+        list(train(config, tmp_path / "run", device="cpu", resume=True, force=True))
 
 
 def test_one_trainer_a_folder(config: RunConfig, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from dnagoat.config import DNA_PERIODS, MomentumConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.model import DnaLM
 from dnagoat.training.matching import count, matched
-from dnagoat.training.presets import LADDER, PRESETS, changed, configure, preset
+from dnagoat.training.presets import LADDER, PRESETS, changed, configure, preset, refuse_idle
 from dnagoat.training.schedule import learning_rate, with_recipe
 
 
@@ -72,3 +72,31 @@ def test_matched_arms_have_as_many_parameters(size: str, position: str) -> None:
 
 def test_counted_without_being_built(config: RunConfig) -> None:
     assert count(config.model) == sum(p.numel() for p in DnaLM(config.model).parameters())
+
+
+@pytest.mark.parametrize("number", [math.inf, math.nan])
+@pytest.mark.parametrize("path", ["train.lr", "model.position.goat.amplitude", "model.position.goat.periods"])
+def test_no_setting_is_infinite(config: RunConfig, path: str, number: float) -> None:
+    value = (number,) * 8 if path.endswith("periods") else number
+    with pytest.raises(OptionError, match=path.rpartition(".")[2]):
+        changed(config, {path: value})
+
+
+def test_a_seed_has_64_bits(config: RunConfig) -> None:
+    assert config.train.but(seed=2**64 - 1).seed == 2**64 - 1
+    with pytest.raises(OptionError, match="seed"):
+        config.train.but(seed=2**64)
+
+
+@pytest.mark.parametrize("layer", [-1, 2])
+def test_momentum_is_in_a_layer_that_there_is(config: RunConfig, layer: int) -> None:
+    with pytest.raises(OptionError, match=f"momentum in layer {layer}: layers are 0 to 1"):
+        changed(config, {"model.position.momentum": MomentumConfig(strength=0.5, layers=(0, layer))})
+
+
+def test_an_option_that_would_change_nothing_is_refused() -> None:
+    for position, path in (("rope", "model.position.goat.rank"), ("goat", "model.position.rope_base")):
+        with pytest.raises(OptionError, match=f"{position} has none"):
+            refuse_idle(position, {path: 4})
+        refuse_idle("goat+rope", {path: 4})
+        refuse_idle(position, {path: None, "train.lr": 0.1})

@@ -1,0 +1,52 @@
+"""A damaged run folder is named in one sentence; what a kill leaves behind is no damage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dnagoat.config import RunConfig
+from dnagoat.errors import RunError
+from dnagoat.files import read_json, write_json
+from dnagoat.runs import Run, open_run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    config = RunConfig(dataset="data", dataset_hash="0" * 64, tool_version="0")
+    write_json(tmp_path / "config.json", config.model_dump(mode="json"))
+    return open_run(tmp_path)
+
+
+def test_a_row_that_a_kill_cut_short_is_not_read(run: Run) -> None:
+    (run.path / "metrics.jsonl").write_text('{"step": 1}\n{"step": 2}\n{"st')
+    assert run.metrics() == [{"step": 1}, {"step": 2}]
+
+
+@pytest.mark.parametrize("rows", [b"{\n", b"[1]\n", b"\x9b\xff\n"])
+def test_damaged_metrics_are_named(run: Run, rows: bytes) -> None:
+    (run.path / "metrics.jsonl").write_bytes(rows)
+    with pytest.raises(RunError, match=r"metrics\.jsonl is damaged"):
+        run.metrics()
+
+
+def test_a_pointer_leads_nowhere_but_to_checkpoints(run: Run) -> None:
+    for content in (b"../../etc", b"\x9b\xff"):
+        (run.path / "best").write_bytes(content)
+        assert run.checkpoint().parent == run.path / "checkpoints"
+
+
+@pytest.mark.parametrize("change", [{"format": 2}, {"elephant": 1}, {"model": {"width": -1}}])
+def test_a_configuration_that_is_not_ours_is_named_with_its_file(run: Run, change: dict[str, object]) -> None:
+    write_json(run.path / "config.json", run.config.model_dump(mode="json") | change)
+    with pytest.raises(RunError, match=r"config\.json cannot be read"):
+        open_run(run.path)
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_json_holds_no_unknown_number(tmp_path: Path, constant: str) -> None:
+    (tmp_path / "a.json").write_text(json.dumps({"value": 1}).replace("1", constant))
+    with pytest.raises(ValueError, match=constant):
+        read_json(tmp_path / "a.json")
