@@ -106,7 +106,8 @@ def chances(logits: Floats, options: SamplingOptions) -> Floats:
         p = np.eye(4)[logits.argmax(axis=1)]
         return p
     if options.temperature != 1:
-        logits = (logits - logits.max(axis=1, keepdims=True)) / options.temperature
+        with np.errstate(over="ignore"):  # near temperature 0 a difference becomes -inf, and its share 0
+            logits = (logits - logits.max(axis=1, keepdims=True)) / options.temperature
     p = np.exp(logits)
     if options.top_k is not None or options.top_p is not None:
         p = p / p.sum(axis=1, keepdims=True)

@@ -123,3 +123,10 @@ def test_a_gc_target_is_reached_and_its_tilt_is_known() -> None:
     assert np.isin(bases, [1, 2]).mean() == pytest.approx(0.7, abs=5 * np.sqrt(0.21 / bases.size))
     assert sampler.tilt is not None
     assert sampler.tilt.mean() == pytest.approx(np.full(3, np.log(0.7 / 0.3) - np.log(0.4 / 0.6)))
+
+
+def test_a_temperature_next_to_zero_is_that_of_zero() -> None:
+    logits = np.random.default_rng(0).standard_normal((8, 4))
+    assert np.array_equal(
+        chances(logits, SamplingOptions(temperature=1e-320)), chances(logits, SamplingOptions(temperature=0))
+    )
