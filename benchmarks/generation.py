@@ -56,14 +56,13 @@ def ours(made: DnaLM, batch: int) -> Work:
 def recomputed(made: DnaLM, batch: int) -> Work:
     """The plain way: a full pass over everything so far for every base, with the same sampling."""
     given = prompts(batch)
-    every = np.arange(batch)
 
     @torch.inference_mode()
     def work() -> None:
         sampler = Sampler(OPTIONS, given, [0] * batch)
         symbols = torch.tensor(np.stack([[START, *prompt] for prompt in given]))
-        for _ in range(LENGTH):
-            bases = sampler.draw(log_softmax(made(symbols)[:, -1].numpy()), every)
+        for position in range(LENGTH):
+            bases = sampler.draw(log_softmax(made(symbols)[:, -1].numpy()), position)
             symbols = torch.cat([symbols, torch.from_numpy(bases.astype(np.int64))[:, None]], dim=1)
 
     return work
@@ -169,7 +168,7 @@ class Steps:
 def products(made: DnaLM, batch: int) -> Work:
     """Every product of weights in a step, LENGTH - 1 steps, nothing else."""
     layers = [Layer(block) for block in made.blocks]  # type: ignore[arg-type]
-    weights = [part for one in layers for part in (one.query, one.key_value, one.out, one.up, one.down)]
+    weights = [part for one in layers for part in (one.project, one.out, one.up, one.down)]
     weights.append(made.embedding.weight[:4].T.contiguous())
     pairs = [(torch.randn(batch, part.shape[0]), part, torch.empty(batch, part.shape[1])) for part in weights]
 

@@ -42,8 +42,8 @@ class Layer:
         self.still = type(self.scheme).rotate is PositionScheme.rotate
         plain = isinstance(attention.normaliser, Softmax)
         self.normalise: Callable[[Tensor], Tensor] = softmax_in_place if plain else attention.normaliser.forward
-        self.query = (attention.query.weight / self.scheme.root).T.contiguous()
-        self.key_value = torch.cat([attention.key.weight, attention.value.weight]).T.contiguous()
+        query = attention.query.weight / self.scheme.root
+        self.project = torch.cat([query, attention.key.weight, attention.value.weight]).T.contiguous()
         self.out = attention.out.weight.T.contiguous()
         # gelu(u) = (z + z erf z) / sqrt 2 with z = u / sqrt 2: torch's own takes twice as long for a single row.
         up, down = block.mlp.get_parameter("up.weight"), block.mlp.get_parameter("down.weight")
@@ -64,12 +64,16 @@ class Scratch:
     """
 
     def __init__(self, like: Tensor, config: ModelConfig, content: int, batch: int, room: int) -> None:
-        heads = config.heads
-        self.queries = like.new_empty(batch, heads * content)
-        self.keys_values = like.new_empty(batch, heads * (content + config.head_width))
-        keys, values = torch.split(self.keys_values, [heads * content, heads * config.head_width], dim=1)
-        self.query = self.queries.view(batch * heads, 1, content)
-        self.key, self.value = keys.view(batch, heads, content), values.view(batch, heads, config.head_width)
+        heads, width = config.heads, config.head_width
+        self.projected = like.new_empty(batch, heads * (2 * content + width))
+        query, key, value = torch.split(self.projected, [heads * content] * 2 + [heads * width], dim=1)
+        self.query, self.key = query.view(batch, heads, content), key.view(batch, heads, content)
+        self.value = value.view(batch, heads, width)
+        # One batch dimension over sequences and heads wants queries without gaps, which a single sequence's are.
+        self.gathered = (
+            self.query if batch == 1 else torch.empty_like(self.query, memory_format=torch.contiguous_format)
+        )
+        self.queries = self.gathered.view(batch * heads, 1, content)
         self.scores = like.new_empty(batch * heads * room)
         self.mixed = like.new_empty(batch * heads, 1, config.head_width)
         self.mixed_heads = self.mixed.view(batch, config.width)
@@ -98,8 +102,10 @@ class Decoder:
         self.room, self.length = room, 0
         self.k = like.new_empty(count, batch, self.heads, self.content, _odd_lines(room))
         self.v = like.new_empty(count, batch, self.heads, room, self.head_width)
+        self._keys, self._values = self.k.flatten(1, 2), self.v.flatten(1, 2)  # one dimension for B and H
         self.before: list[Pair | None] = [None] * count
         self.prior = PriorRows(schemes, self.heads, room, like.device)
+        self._here = -1, At(torch.empty(0))
         self._embeds = type(schemes[0]).embed is not PositionScheme.embed
         self._scratch = Scratch(like, config, self.content, batch, room)
 
@@ -158,25 +164,25 @@ class Decoder:
         """The next symbol of each sequence, (B,) -> logits of the one after, (B, classes)."""
         slot = self.length if self.length < self.room else 1 + (self.length - 1) % (self.room - 1)
         seen = min(self.length + 1, self.room)
-        at = At(torch.tensor([self.length], device=symbols.device))
         x = torch.embedding(self.embedding, symbols)
         if self._embeds:
-            x = self.layers[0].scheme.embed(x[:, None], at)[:, 0]
+            x = self.layers[0].scheme.embed(x[:, None], self._at())[:, 0]
         priors = self.prior.row(self.length, slot, seen, x.dtype)
-        columns, rows = self.k[..., slot].unbind(), self.v[..., slot, :].unbind()
-        keys, values = self.k[..., :seen].flatten(1, 2).unbind(), self.v[..., :seen, :].flatten(1, 2).unbind()
+        columns, rows = self.k.select(-1, slot).unbind(), self.v.select(-2, slot).unbind()
+        keys, values = self._keys.narrow(-1, 0, seen).unbind(), self._values.narrow(-2, 0, seen).unbind()
         to = self._scratch
         scores = to.scores[: self.batch * self.heads * seen].view(-1, 1, seen)
         by_head = scores.view(self.batch, self.heads, 1, seen)
         for i, layer in enumerate(self.layers):
             y = layer.attention_norm(x)
-            torch.mm(y, layer.query, out=to.queries)
-            torch.mm(y, layer.key_value, out=to.keys_values)
+            torch.mm(y, layer.project, out=to.projected)
             if not layer.still:
-                self._rotate(i, at)
+                self._rotate(i)
+            if self.batch > 1:
+                to.gathered.copy_(to.query)
             columns[i].copy_(to.key)
             rows[i].copy_(to.value)
-            torch.bmm(to.query, keys[i], out=scores)
+            torch.bmm(to.queries, keys[i], out=scores)
             if priors is not None:
                 by_head.add_(priors[i])
             torch.bmm(layer.normalise(by_head).view(-1, 1, seen), values[i], out=to.mixed)
@@ -187,11 +193,17 @@ class Decoder:
         self.length += 1
         return linear(self.norm(x), self.head)
 
-    def _rotate(self, i: int, at: At) -> None:
+    def _at(self) -> At:
+        """The newest position, made once a step where a scheme asks for it."""
+        if self._here[0] != self.length:
+            self._here = self.length, At(torch.tensor([self.length], device=self.k.device))
+        return self._here[1]
+
+    def _rotate(self, i: int) -> None:
         """Queries and keys of layer i turned to their position, or sheared, where the scheme does that."""
         to = self._scratch
-        query, key = to.queries.view_as(to.key).unsqueeze(2), to.key.unsqueeze(2)
-        turned_query, turned_key, held = self.layers[i].scheme.rotate(query, key, at, self.before[i])
+        query, key = to.query.unsqueeze(2), to.key.unsqueeze(2)
+        turned_query, turned_key, held = self.layers[i].scheme.rotate(query, key, self._at(), self.before[i])
         # What is held until the next step may be a view of what the next step writes over.
         self.before[i] = None if held is None else (held[0].clone(), held[1].clone())
         query.copy_(turned_query)

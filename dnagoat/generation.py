@@ -20,7 +20,7 @@ from dnagoat.decoding import Decoder, bytes_a_sequence
 from dnagoat.errors import OptionError
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model import DnaLM
-from dnagoat.sampling import Floats, Sampler, SamplingOptions
+from dnagoat.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions
 
 MEMORY_SHARE = 0.5  # of what is free, for keys and values
 PROGRESS_EVERY = 32  # positions
@@ -158,18 +158,19 @@ class Writing:
     ) -> None:
         self.labels = [(prompt, sample) for prompt in batch.prompts for sample in batch.samples]
         own = [prompts[prompt] for prompt, _ in self.labels]
-        self.sampler = Sampler(options, own, [sample for _, sample in self.labels])
+        starts = [len(prompt) + 1 for prompt in own]  # position of each sequence's first written base
+        self.sampler = Sampler(options, own, [sample for _, sample in self.labels], starts)
         self.symbols = _symbols(own)
-        self.first = np.array([len(prompt) + 1 for prompt in own])  # position of each sequence's first written base
-        self.last = self.first + length - 1
-        self.end, self.longest = int(self.last.max()), self.symbols.shape[1] - 1
+        self.length, self.start, self.end = length, min(starts), max(starts) + length - 1
+        self.first = np.array(starts)
+        self._all_write = range(max(starts), min(starts) + length)
         self._everyone = np.arange(len(own))
-        self._all_write = range(int(self.first.max()), int(self.last.min()) + 1)
-        self.codes = np.empty((len(own), length), np.uint8)
-        self.log_probabilities = np.empty((len(own), length))
+        # By position, so that a step writes one row.
+        self.codes = np.empty((self.end + 1 - self.start, len(own)), np.uint8)
+        self.log_probabilities = np.empty(self.codes.shape)
         self.device = model.embedding.weight.device
         self.decoder = Decoder(model, len(own), min(room, self.end))
-        self.position = min(int(self.first.min()), self.decoder.room)  # of the next symbol
+        self.position = min(self.start, self.decoder.room)  # of the next symbol
         repeats = len(batch.samples)
         read = torch.from_numpy(self.symbols[::repeats, : self.position])
         self._logits = self.decoder.read(read.to(self.device), repeats)
@@ -181,25 +182,31 @@ class Writing:
     def advance(self) -> int:
         """Draws the base at this position of every sequence that is past its prompt; how many those were."""
         at = self.position
-        everyone = at in self._all_write
-        rows = self._everyone if everyone else np.flatnonzero((self.first <= at) & (at <= self.last))
-        following = np.zeros(len(self.first), np.int64) if everyone else self.symbols[:, min(at, self.longest)].copy()
-        if rows.size:
-            logits = self._logits.cpu().numpy()[:, :4]
-            log_p = log_softmax(logits if everyone else logits[rows])
-            bases = self.sampler.draw(log_p, rows)
-            place = at - self.first[rows]
-            self.codes[rows, place] = following[rows] = bases
-            self.log_probabilities[rows, place] = log_p[self._everyone[: rows.size], bases]
+        if at in self._all_write:
+            following, count = self._drawn(at, EVERY), len(self.labels)
+        else:
+            rows = np.flatnonzero((self.first <= at) & (at < self.first + self.length))
+            following, count = self.symbols[:, min(at, self.symbols.shape[1] - 1)].copy(), rows.size
+            if count:
+                following[rows] = self._drawn(at, rows)
         self.position += 1
         if not self.done:
             self._logits = self.decoder.step(torch.from_numpy(following).to(self.device))
-        return rows.size
+        return count
+
+    def _drawn(self, at: int, rows: Rows) -> npt.NDArray[np.int64]:
+        """The bases of these sequences at a position, drawn and noted."""
+        log_p = log_softmax(self._logits.cpu().numpy()[rows, :4])
+        bases = self.sampler.draw(log_p, at, rows)
+        self.codes[at - self.start, rows] = bases
+        self.log_probabilities[at - self.start, rows] = log_p[self._everyone[: len(bases)], bases]
+        return bases.astype(np.int64)
 
     def finished(self) -> Iterator[Generated]:
         tilts = self.sampler.tilt.mean().tolist() if self.sampler.tilt else [None] * len(self.labels)
-        for (prompt, sample), *rest in zip(self.labels, self.codes, self.log_probabilities, tilts, strict=True):
-            yield Generated(prompt, sample, *rest)
+        for row, ((prompt, sample), tilt) in enumerate(zip(self.labels, tilts, strict=True)):
+            own = slice(self.first[row] - self.start, self.first[row] - self.start + self.length)
+            yield Generated(prompt, sample, self.codes[own, row].copy(), self.log_probabilities[own, row].copy(), tilt)
 
 
 def _symbols(prompts: Sequence[Codes]) -> npt.NDArray[np.int64]:

@@ -21,6 +21,8 @@ from dnagoat.errors import OptionError
 
 Codes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.intp] | slice  # which sequences of a batch
+EVERY = slice(None)
 
 BLOCK = 256  # draws taken from each stream at a time
 
@@ -48,25 +50,35 @@ class SamplingOptions(Frozen):
 
 
 class Streams:
-    """One stream of uniform numbers in [0, 1) for each sequence, `next` being one number from each."""
+    """One stream of uniform numbers in [0, 1) for each of B sequences; b takes its first at position starts[b].
 
-    def __init__(self, seed: int, prompts: Sequence[Codes], samples: Sequence[int]) -> None:
+    Positions are asked for in order.
+    """
+
+    def __init__(
+        self, seed: int, prompts: Sequence[Codes], samples: Sequence[int], starts: Sequence[int] | None = None
+    ) -> None:
         self._generators = [
             np.random.Philox(key=stream_key(seed, prompt, sample))
             for prompt, sample in zip(prompts, samples, strict=True)
         ]
-        self._block = np.empty((len(self._generators), BLOCK))
-        self._drawn = np.zeros(len(self._generators), np.int64)
+        self._starts = starts if starts is not None else [0] * len(prompts)
+        self._block = np.empty((BLOCK, len(prompts)))
+        self._first = min(self._starts, default=0) - BLOCK  # the position of the block's first row
 
-    def next(self, rows: npt.NDArray[np.intp]) -> Floats:
-        """The next number of each of these sequences' streams, (len(rows),)."""
-        place = self._drawn[rows] % BLOCK
-        for row in rows[place == 0]:
-            raw = self._generators[row].random_raw(BLOCK)
-            self._block[row] = (raw >> np.uint64(11)) * 2.0**-53
-        drawn: Floats = self._block[rows, place]
-        self._drawn[rows] += 1
-        return drawn
+    def at(self, position: int) -> Floats:
+        """Each sequence's number at this position, (B,); that of one which has not begun means nothing."""
+        if position >= self._first + BLOCK:
+            self._refill()
+        numbers: Floats = self._block[position - self._first].copy()
+        return numbers
+
+    def _refill(self) -> None:
+        self._first += BLOCK
+        for column, (generator, start) in enumerate(zip(self._generators, self._starts, strict=True)):
+            skipped = min(max(start - self._first, 0), BLOCK)
+            raw = generator.random_raw(BLOCK - skipped)
+            self._block[skipped:, column] = (raw >> np.uint64(11)) * 2.0**-53
 
 
 def stream_key(seed: int, prompt: Codes, sample: int) -> int:
@@ -78,14 +90,20 @@ def stream_key(seed: int, prompt: Codes, sample: int) -> int:
 class Sampler:
     """Draws the next base of each of B sequences and keeps what the draw depends on."""
 
-    def __init__(self, options: SamplingOptions, prompts: Sequence[Codes], samples: Sequence[int]) -> None:
+    def __init__(
+        self,
+        options: SamplingOptions,
+        prompts: Sequence[Codes],
+        samples: Sequence[int],
+        starts: Sequence[int] | None = None,
+    ) -> None:
         self.options = options
-        self.streams = Streams(options.seed, prompts, samples)
+        self.streams = Streams(options.seed, prompts, samples, starts)
         self.bans = [Ban(motif, prompts) for motif in options.ban_motifs]
         self.tilt = GcTilt(options.gc_target, len(prompts)) if options.gc_target is not None else None
 
-    def draw(self, log_p: Floats, rows: npt.NDArray[np.intp]) -> Codes:
-        """Bases (R,) drawn for the sequences `rows` from the model's log-probabilities (R, 4)."""
+    def draw(self, log_p: Floats, position: int, rows: Rows = EVERY) -> Codes:
+        """Bases (R,) drawn for the sequences `rows` from the model's log-probabilities (R, 4) at a position."""
         logits = log_p
         for ban in self.bans:
             logits = np.where(ban.forbidden(rows), -np.inf, logits)
@@ -93,7 +111,7 @@ class Sampler:
             raise OptionError(f"the banned motifs leave no base to write for {dead.sum()} sequences; ban fewer")
         if self.tilt is not None:
             logits = self.tilt.tilted(logits, log_p, rows)
-        bases = draw(chances(logits, self.options), self.streams.next(rows))
+        bases = draw(chances(logits, self.options), self.streams.at(position)[rows])
         for ban in self.bans:
             ban.wrote(bases, rows)
         return bases
@@ -147,16 +165,16 @@ class Ban:
             self.recent[row, before - len(tail) :] = tail
         self._matches = np.concatenate([self.allowed, np.zeros((len(motif), 1), bool)], axis=1)
 
-    def forbidden(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    def forbidden(self, rows: Rows) -> npt.NDArray[np.bool_]:
         """(R, 4): true where writing the base would complete the motif."""
         recent = self.recent[rows]
         almost = self._matches[np.arange(recent.shape[1]), recent].all(axis=1, keepdims=True)
         forbidden: npt.NDArray[np.bool_] = almost & self.allowed[-1]
         return forbidden
 
-    def wrote(self, bases: Codes, rows: npt.NDArray[np.intp]) -> None:
+    def wrote(self, bases: Codes, rows: Rows) -> None:
         if self.recent.shape[1]:
-            self.recent[rows] = np.concatenate([self.recent[rows, 1:], bases[:, None]], axis=1)
+            self.recent[rows] = np.concatenate([self.recent[rows][:, 1:], bases[:, None]], axis=1)
 
 
 class GcTilt:
@@ -172,7 +190,7 @@ class GcTilt:
         self.steps = np.zeros(count)
         self.total = np.zeros(count)
 
-    def tilted(self, logits: Floats, log_p: Floats, rows: npt.NDArray[np.intp]) -> Floats:
+    def tilted(self, logits: Floats, log_p: Floats, rows: Rows) -> Floats:
         self.gc[rows] += np.exp(log_p[:, 1:3]).sum(axis=1)
         self.steps[rows] += 1
         own = np.clip(self.gc[rows] / self.steps[rows], 1e-6, 1 - 1e-6)

@@ -41,9 +41,9 @@ class PriorRows:
         if within >= BLOCK:
             self._make(position)
             within = 0
-        self.keys[..., slot].copy_(self._key[within])
-        row = torch.bmm(self._query[within], self.keys[..., :seen])
-        return (row - row[..., slot, None]).to(dtype).view(len(self.schemes), self.heads, 1, seen).unbind()
+        self.keys.select(-1, slot).copy_(self._key[within])
+        row = torch.bmm(self._query[within], self.keys.narrow(-1, 0, seen))
+        return (row - row.narrow(-1, slot, 1)).to(dtype).view(len(self.schemes), self.heads, 1, seen).unbind()
 
     def _make(self, first: int) -> None:
         """Lanes of n positions by position: queries (n, L H, 1, P) over the kernel's root, keys (n, L H, P)."""

@@ -10,7 +10,6 @@ prompt GC        the prompt's own GC%, held flat: knows the isochore and nothing
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from dnagoat.evaluation.markov import PSEUDO_COUNTS, MarkovTables
 from dnagoat.genome.alphabet import Codes
@@ -43,12 +42,11 @@ def markov_continuations(markov: MarkovTables, prompts: Codes, length: int, samp
     chances, order = conditional(markov), markov.order
     rows = [prompt for prompt in prompts for _ in range(samples)]
     streams = Streams(seed, rows, list(range(samples)) * len(prompts))
-    everyone: npt.NDArray[np.intp] = np.arange(len(rows))
     context = np.zeros(len(rows), np.int64)
     for base in np.repeat(prompts, samples, axis=0)[:, -order:].T:
         context = (context * 4 + base) % 4**order
     written = np.empty((len(rows), length), np.uint8)
     for place in range(length):
-        written[:, place] = draw(chances[context], streams.next(everyone))
+        written[:, place] = draw(chances[context], streams.at(place))
         context = (context * 4 + written[:, place]) % 4**order
     return written.reshape(len(prompts), samples, length)

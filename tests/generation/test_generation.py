@@ -47,10 +47,10 @@ def continued_by_full_passes(made: DnaLM, prompt: Codes, sample: int, options: S
     stream = Streams(options.seed, [prompt], [sample])
     symbols = [START, *prompt.tolist()]
     logs = []
-    for _ in range(LENGTH):
+    for place in range(LENGTH):
         with torch.no_grad():
             log_p = log_softmax(made(torch.tensor([symbols]))[:, -1, :4].numpy())
-        base = int(draw(chances(log_p, options), stream.next(np.arange(1)))[0])
+        base = int(draw(chances(log_p, options), stream.at(place))[0])
         symbols.append(base)
         logs.append(log_p[0, base])
     return Generated(0, sample, np.array(symbols[1 + len(prompt) :], np.uint8), np.array(logs))
@@ -98,7 +98,7 @@ def test_in_float32_a_base_differs_only_where_the_draw_is_at_a_boundary(scheme: 
 def margin(made: DnaLM, prompt: Codes, one: Generated, at: int) -> float:
     """How far the draw of the base `at` was from the nearest boundary between two bases."""
     stream = Streams(OPTIONS.seed, [prompt], [one.sample])
-    uniform = [stream.next(np.arange(1))[0] for _ in range(at + 1)][-1]
+    uniform = [stream.at(place)[0] for place in range(at + 1)][-1]
     symbols = torch.tensor([[START, *prompt.tolist(), *one.codes[:at].tolist()]])
     with torch.no_grad():
         p = np.exp(log_softmax(made(symbols)[0, -1].numpy()))

@@ -6,36 +6,34 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import OptionError
-from dnagoat.sampling import Ban, Sampler, SamplingOptions, Streams, chances, draw
+from dnagoat.sampling import EVERY, Ban, Sampler, SamplingOptions, Streams, chances, draw
 
 PROMPTS = [np.array([0, 1, 2, 3], np.uint8), np.array([3, 3], np.uint8), np.array([], np.uint8)]
 LOG_P = np.log(np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]))
 
 
-def every(count: int) -> np.ndarray:
-    return np.arange(count)
-
-
 def test_a_stream_depends_only_on_its_own_prompt_seed_and_sample() -> None:
     together = Streams(7, PROMPTS, [0, 1, 2])
-    first = np.stack([together.next(every(3)) for _ in range(600)])
+    first = np.stack([together.at(place) for place in range(600)])
     for row, prompt in enumerate(PROMPTS):
         alone = Streams(7, [prompt], [row])
-        assert np.array_equal(first[:, row], np.concatenate([alone.next(every(1)) for _ in range(600)]))
+        assert np.array_equal(first[:, row], np.concatenate([alone.at(place) for place in range(600)]))
     other = [Streams(8, PROMPTS, [0, 1, 2]), Streams(7, PROMPTS, [1, 2, 3])]
-    assert all(not np.isin(stream.next(every(3)), first[0]).any() for stream in other)
+    assert all(not np.isin(stream.at(0), first[0]).any() for stream in other)
 
 
-def test_a_stream_does_not_move_while_its_sequence_rests() -> None:
-    busy, rested = Streams(1, PROMPTS, [0, 0, 0]), Streams(1, PROMPTS, [0, 0, 0])
-    for _ in range(300):
-        busy.next(np.array([0, 2]))
-    assert busy.next(np.array([1])) == rested.next(np.array([1]))
+def test_a_stream_begins_where_its_sequence_does() -> None:
+    starts = [2, 300, 777]
+    late = Streams(1, PROMPTS, [0, 0, 0], starts)
+    numbers = np.stack([late.at(position) for position in range(2, 1300)])
+    for row, start in enumerate(starts):
+        alone = Streams(1, [PROMPTS[row]], [0])
+        assert np.array_equal(numbers[start - 2 :, row], [alone.at(place)[0] for place in range(1300 - start)])
 
 
 def test_streams_are_uniform_and_unrelated() -> None:
     streams = Streams(0, [PROMPTS[0]] * 64, list(range(64)))
-    draws = np.stack([streams.next(every(64)) for _ in range(2000)])
+    draws = np.stack([streams.at(place) for place in range(2000)])
     assert abs(draws.mean() - 0.5) < 5 * np.sqrt(1 / 12 / draws.size)
     assert np.abs(np.corrcoef(draws.T) - np.eye(64)).max() < 0.12
 
@@ -98,7 +96,7 @@ def test_a_banned_motif_is_never_written_even_across_the_end_of_the_prompt() -> 
     prompts = [np.array([2, 0, 3, 1], np.uint8)] * 20
     sampler = Sampler(options, prompts, list(range(20)))
     flat = np.full((20, 4), np.log(0.25))
-    written = np.stack([sampler.draw(flat, every(20)) for _ in range(200)], axis=1)
+    written = np.stack([sampler.draw(flat, place) for place in range(200)], axis=1)
     for row in written:
         text = "C" + "".join("ACGT"[base] for base in row)
         assert "CG" not in text
@@ -107,19 +105,19 @@ def test_a_banned_motif_is_never_written_even_across_the_end_of_the_prompt() -> 
 
 def test_a_ban_sees_its_motif_in_the_prompt() -> None:
     ban = Ban("GAATTC", [np.array([2, 0, 0, 3, 3], np.uint8), np.array([0, 0, 3, 3], np.uint8)])
-    assert ban.forbidden(every(2)).tolist() == [[False, True, False, False], [False] * 4]
+    assert ban.forbidden(EVERY).tolist() == [[False, True, False, False], [False] * 4]
 
 
 def test_motifs_that_leave_no_base_are_refused() -> None:
     sampler = Sampler(SamplingOptions(ban_motifs=("W", "S")), PROMPTS, [0, 0, 0])
     with pytest.raises(OptionError, match="leave no base"):
-        sampler.draw(LOG_P, every(3))
+        sampler.draw(LOG_P, 0)
 
 
 def test_a_gc_target_is_reached_and_its_tilt_is_known() -> None:
     sampler = Sampler(SamplingOptions(gc_target=0.7), PROMPTS, [0, 0, 0])
     log_p = np.log(np.tile([0.3, 0.2, 0.2, 0.3], (3, 1)))
-    bases = np.stack([sampler.draw(log_p, every(3)) for _ in range(4000)])
+    bases = np.stack([sampler.draw(log_p, place) for place in range(4000)])
     assert np.isin(bases, [1, 2]).mean() == pytest.approx(0.7, abs=5 * np.sqrt(0.21 / bases.size))
     assert sampler.tilt is not None
     assert sampler.tilt.mean() == pytest.approx(np.full(3, np.log(0.7 / 0.3) - np.log(0.4 / 0.6)))
