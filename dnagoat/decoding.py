@@ -23,6 +23,7 @@ from dnagoat.attention.layer import Attention
 from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.positions import At, Pair, PositionScheme
 from dnagoat.attention.rows import PriorRows
+from dnagoat.attention.values import values_for
 from dnagoat.config import ModelConfig
 from dnagoat.model import Block, DnaLM
 
@@ -101,8 +102,8 @@ class Decoder:
         self.norm = _norm(model.norm)
         self.room, self.length = room, 0
         self.k = like.new_empty(count, batch, self.heads, self.content, _odd_lines(room))
-        self.v = like.new_empty(count, batch, self.heads, room, self.head_width)
-        self._keys, self._values = self.k.flatten(1, 2), self.v.flatten(1, 2)  # one dimension for B and H
+        self._keys = self.k.flatten(1, 2)  # one dimension for B and H
+        self.values = values_for(like, count, batch, self.heads, room, self.head_width)
         self.before: list[Pair | None] = [None] * count
         self.prior = PriorRows(schemes, self.heads, room, like.device)
         self._here = -1, At(torch.empty(0))
@@ -124,7 +125,7 @@ class Decoder:
         x = self._newest(symbols, cache)
         rows = slice(first, first + len(symbols) * repeats)
         self.k[:, rows, ..., : cache.length] = _repeat(cache.k[..., -self.content :].transpose(-1, -2), repeats)
-        self.v[:, rows, :, : cache.length] = _repeat(cache.v, repeats)
+        self.values.fill(rows, _repeat(cache.v, repeats))
         # The model keeps each key's position lanes before its content, the same for all sequences.
         self.prior.read(cache.k[:, 0, ..., : -self.content])
         for layer, pair in enumerate(cache.before):
@@ -168,8 +169,8 @@ class Decoder:
         if self._embeds:
             x = self.layers[0].scheme.embed(x[:, None], self._at())[:, 0]
         priors = self.prior.row(self.length, slot, seen, x.dtype)
-        columns, rows = self.k.select(-1, slot).unbind(), self.v.select(-2, slot).unbind()
-        keys, values = self._keys.narrow(-1, 0, seen).unbind(), self._values.narrow(-2, 0, seen).unbind()
+        new_keys, new_values = self.k.select(-1, slot).unbind(), self.values.at(slot, seen)
+        keys = self._keys.narrow(-1, 0, seen).unbind()
         to = self._scratch
         scores = to.scores[: self.batch * self.heads * seen].view(-1, 1, seen)
         by_head = scores.view(self.batch, self.heads, 1, seen)
@@ -180,12 +181,12 @@ class Decoder:
                 self._rotate(i)
             if self.batch > 1:
                 to.gathered.copy_(to.query)
-            columns[i].copy_(to.key)
-            rows[i].copy_(to.value)
+            new_keys[i].copy_(to.key)
+            new_values[i].copy_(to.value)
             torch.bmm(to.queries, keys[i], out=scores)
             if priors is not None:
                 by_head.add_(priors[i])
-            torch.bmm(layer.normalise(by_head).view(-1, 1, seen), values[i], out=to.mixed)
+            self.values.mix(i, layer.normalise(by_head).view(-1, 1, seen), to.mixed)
             x = torch.addmm(x, to.mixed_heads, layer.out)
             torch.mm(layer.mlp_norm(x), layer.up, out=to.inner)
             torch.erf(to.inner, out=to.curved)

@@ -12,6 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.rows import BLOCK
+from dnagoat.attention.values import ColumnValues
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.decoding import Decoder, bytes_a_sequence
 from dnagoat.genome.alphabet import START
@@ -148,11 +149,21 @@ def test_a_prompt_that_is_read_once_serves_several_sequences(
         assert (torch.stack(logits, 1) - made(repeated)[:, 11:]).abs().max() < 1e-10
 
 
+@pytest.mark.parametrize("room", [5, LENGTH, LENGTH + 7])
+@pytest.mark.parametrize("normaliser", ["softmax", "entmax15"])
+def test_both_layouts_of_values_give_the_same(normaliser: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, given = model("goat", True, normaliser), symbols(3)
+    rows = decoded(made, given, 4, room)
+    monkeypatch.setattr("dnagoat.attention.values.CACHED", 0)
+    assert isinstance(Decoder(made, 3, room).values, ColumnValues)
+    assert (decoded(made, given, 4, room) - rows).abs().max() < 1e-10
+
+
 def test_memory_is_known_beforehand() -> None:
     made = model("goat")
     for room in (1, 16, 1000, 1024):
         decoder = Decoder(made, 3, room)
-        kept = sum(part.numel() * part.element_size() for part in (decoder.k, decoder.v))
+        kept = sum(part.numel() * part.element_size() for part in (decoder.k, decoder.values.held))
         assert kept < 3 * bytes_a_sequence(made, room) < 1.1 * kept
 
 
