@@ -132,11 +132,13 @@ def bare(tmp_path: Path) -> Report:
 def test_an_existing_report_is_kept_unless_forced(bare: Report, whole: Report, tmp_path: Path) -> None:
     out = tmp_path / "report"
     first = bare.write(out).read_bytes()
+    drawn = {path: path.read_bytes() for path in (out / "figures").iterdir()}
     (out / "mine.txt").write_text("a note of the user's")
     with pytest.raises(RunError, match="already holds a report; give another --out, or --force"):
         bare.write(out)
     assert (out / "mine.txt").exists()
     assert bare.write(out, force=True).read_bytes() == first, "the same results make the same page"
+    assert {path: path.read_bytes() for path in drawn} == drawn and len(drawn) == 6
     assert bare.of_same_runs(out) and not whole.of_same_runs(out)
     (out / "results.json").write_text("half")
     assert not bare.of_same_runs(out)
