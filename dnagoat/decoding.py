@@ -105,7 +105,7 @@ class Decoder:
         self._keys = self.k.flatten(1, 2)  # one dimension for B and H
         self.values = values_for(like, count, batch, self.heads, room, self.head_width)
         self.before: list[Pair | None] = [None] * count
-        self.prior = PriorRows(schemes, self.heads, room, like.device)
+        self.prior = PriorRows(schemes, self.heads, room, like)
         self._here = -1, At(torch.empty(0))
         self._embeds = type(schemes[0]).embed is not PositionScheme.embed
         self._scratch = Scratch(like, config, self.content, batch, room)
@@ -168,7 +168,7 @@ class Decoder:
         x = torch.embedding(self.embedding, symbols)
         if self._embeds:
             x = self.layers[0].scheme.embed(x[:, None], self._at())[:, 0]
-        priors = self.prior.row(self.length, slot, seen, x.dtype)
+        priors = self.prior.row(self.length, slot, seen)
         new_keys, new_values = self.k.select(-1, slot).unbind(), self.values.at(slot, seen)
         keys = self._keys.narrow(-1, 0, seen).unbind()
         to = self._scratch
