@@ -139,17 +139,14 @@ class Decoder:
 
         Before that symbol only keys and values of the last layer are needed; what it would write is never read.
         """
-        count = symbols.shape[1]
         *blocks, last = cast(Sequence[Block], self.model.blocks)
-        at = cache.at(count)
+        at = cache.at(symbols.shape[1])
         x: Tensor = self.layers[0].scheme.embed(self.model.embedding(symbols), at)
         for block in blocks:
             x = block(x, at, cache)
-        if count > 1:
-            last.attention.remember(last.attention_norm(x[:, :-1]), At(at.queries[:-1]), cache)
-        cache.advance(count - 1)
-        x = last(x[:, -1:], cache.at(1), cache)
-        cache.advance(1)
+        x = x[:, -1:] + last.attention.newest(last.attention_norm(x), at, cache)
+        x = x + last.mlp(last.mlp_norm(x))
+        cache.advance(symbols.shape[1])
         return x[:, 0]
 
     def _remember(self, layer: int, rows: slice, q: Tensor, k: Tensor) -> None:

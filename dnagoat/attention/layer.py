@@ -49,17 +49,21 @@ class Attention(nn.Module):
         y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)
         return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
-    def remember(self, x: Tensor, at: At, cache: Cache) -> None:
-        """Puts keys and values of x (B, T, width) into an empty cache without attending.
+    def newest(self, x: Tensor, at: At, cache: Cache) -> Tensor:
+        """As `forward` into an empty cache, at the newest symbol alone: (B, T, width) -> (B, 1, width).
 
-        It is all that later symbols need of the last layer. Only the newest query is formed: momentum holds it.
+        Of the last layer nothing else is ever read. Two queries are formed, for the shear of the second.
         """
-        k, v = self._heads(self.key(x)), self._heads(self.value(x))
-        newest = At(at.queries[-1:], at.keys)
-        _, k, last = self.scheme.rotate(self._heads(self.query(x[:, -1:])), k, newest)
-        lanes = self.scheme.lanes_at(newest)
-        cache.extend(self.layer, k if lanes is None else assemble(k, lanes[1]), v)
+        at = at.latest(2)
+        q, k, v = self._heads(self.query(x[:, -2:])), self._heads(self.key(x)), self._heads(self.value(x))
+        q, k, last = self.scheme.rotate(q, k, at)
+        lanes = self.scheme.lanes_at(at)
+        if lanes is not None:
+            q, k = assemble(q, lanes[0]), assemble(k, lanes[1])
+        k, v = cache.extend(self.layer, k, v)
         cache.before[self.layer] = last
+        y = self.kernel(q[..., -1:, :], k, v, 1 / self.scheme.root, False, None)
+        return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
     def _heads(self, x: Tensor) -> Tensor:
         """(B, T, H * C) -> (B, H, T, C)."""

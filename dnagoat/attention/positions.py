@@ -29,6 +29,12 @@ class At:
         self.keys = queries if keys is None else keys
         self._made: dict[tuple[str, int], Tensor | Pair] = {}
 
+    def latest(self, count: int) -> At:
+        """The same keys and the last `count` queries; what was made for the keys need not be made again."""
+        at = At(self.queries[-count:], self.keys)
+        at._made = dict(self._made)
+        return at
+
     def once(self, name: str, positions: Tensor, make: Callable[[Tensor], Made]) -> Made:
         """`make(positions)`, computed by the first layer that asks for `name` and kept for the others."""
         key = (name, id(positions))
