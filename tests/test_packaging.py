@@ -67,9 +67,9 @@ def tracked() -> dict[str, str]:
         pytest.skip("not a git checkout, so nothing is tracked")
     names = [ROOT / name for name in run("git", "ls-files", "-z").stdout.split("\0") if name]
     return {
-        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+        str(path.relative_to(ROOT)): path.read_text(encoding="utf-8", errors="replace")
         for path in names
-        if path.is_file() and path.suffix not in {".gz", ".png", ".npz", ".parquet"}
+        if path.is_file() and path.suffix not in {".gz", ".png"}
     }
 
 
