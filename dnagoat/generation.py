@@ -17,12 +17,13 @@ import numpy.typing as npt
 import torch
 
 from dnagoat.decoding import Decoder, bytes_a_sequence
-from dnagoat.errors import OptionError
+from dnagoat.errors import OptionError, PromptError
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model import DnaLM
 from dnagoat.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions
 
 MEMORY_SHARE = 0.5  # of what is free, for keys and values
+UNASKED = 64 << 20  # bytes that are taken without asking how much is free
 PROGRESS_EVERY = 32  # positions
 
 Progress = Callable[[int], None]  # told how many bases were written since it was last called
@@ -77,18 +78,22 @@ def plan(
     if max_context is not None and max_context < 2:
         raise OptionError(f"--max-context {max_context}: at least 2, the first symbol and the newest")
     lengths = [len(prompt) for prompt in prompts]
+    if not started(model) and 0 in lengths:
+        raise PromptError("a model that was trained with --score-n knows no start symbol; give a prompt")
     room = max(lengths, default=0) + length
     if max_context is not None:
         room = min(room, max_context)
     size = bytes_a_sequence(model, room)
-    memory = memory if memory is not None else int(MEMORY_SHARE * free_bytes(model.embedding.weight.device))
+    wanted = min(batch_size, len(prompts) * samples)
+    if memory is None:
+        small = wanted * size < UNASKED
+        memory = UNASKED if small else int(MEMORY_SHARE * free_bytes(model.embedding.weight.device))
     fitting = memory // size
     if fitting < 1:
         raise OptionError(
             f"keys and values of one sequence of {room:,} symbols take {size / 1e9:.1f} GB, more than the "
             f"{memory / 1e9:.1f} GB that can be spared; lower --length or give --max-context"
         )
-    wanted = min(batch_size, len(prompts) * samples)
     rows = min(wanted, fitting)
     note = None
     if rows < wanted:
@@ -158,9 +163,9 @@ class Writing:
     ) -> None:
         self.labels = [(prompt, sample) for prompt in batch.prompts for sample in batch.samples]
         own = [prompts[prompt] for prompt, _ in self.labels]
-        starts = [len(prompt) + 1 for prompt in own]  # position of each sequence's first written base
+        starts = [len(prompt) + started(model) for prompt in own]  # position of each sequence's first written base
         self.sampler = Sampler(options, own, [sample for _, sample in self.labels], starts)
-        self.symbols = _symbols(own)
+        self.symbols = _symbols(own) if started(model) else _symbols(own)[:, 1:]
         self.length, self.start, self.end = length, min(starts), max(starts) + length - 1
         self.first = np.array(starts)
         self._all_write = range(max(starts), min(starts) + length)
@@ -209,6 +214,11 @@ class Writing:
             yield Generated(prompt, sample, self.codes[own, row].copy(), self.log_probabilities[own, row].copy(), tilt)
 
 
+def started(model: DnaLM) -> bool:
+    """Whether sequences begin with the start symbol: a model of five classes was trained without it."""
+    return model.config.classes == 4
+
+
 def _symbols(prompts: Sequence[Codes]) -> npt.NDArray[np.int64]:
     """(B, longest + 1): the start symbol, then the prompt; what lies past a shorter prompt is never read."""
     symbols = np.zeros((len(prompts), max(map(len, prompts)) + 1), np.int64)
@@ -221,8 +231,9 @@ def _symbols(prompts: Sequence[Codes]) -> npt.NDArray[np.int64]:
 def log_softmax(logits: npt.NDArray[np.floating]) -> Floats:
     """Along the last axis, in float64."""
     shifted: Floats = logits.astype(np.float64)
-    shifted -= shifted.max(axis=-1, keepdims=True)
-    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    # Ufuncs' own reductions: for a handful of numbers the methods' checks cost as much again.
+    shifted -= np.maximum.reduce(shifted, axis=-1, keepdims=True)
+    shifted -= np.log(np.add.reduce(np.exp(shifted), axis=-1, keepdims=True))
     return shifted
 
 

@@ -147,9 +147,9 @@ def _kept(p: Floats, top_k: int, top_p: float) -> npt.NDArray[np.bool_]:
 
 def draw(chances: Floats, uniform: Floats) -> Codes:
     """Inverse of the cumulative distribution at `uniform` (B,), in [0, 1): never a base without a chance."""
-    edges = np.cumsum(chances, axis=1)
+    edges = np.add.accumulate(chances, axis=1)
     # Scaled by the rounded total, so that u < 1 always lies below the last edge.
-    chosen: Codes = (uniform[:, None] * edges[:, -1:] >= edges).sum(axis=1, dtype=np.uint8)
+    chosen: Codes = np.add.reduce(uniform[:, None] * edges[:, -1:] >= edges, axis=1, dtype=np.uint8)
     return chosen
 
 

@@ -26,8 +26,8 @@ class PriorRows:
         self.schemes, self.heads = schemes, heads
         self.lanes = schemes[0].lanes
         shape = len(schemes) * heads, self.lanes, room
-        self.keys = like.new_zeros(shape, dtype=torch.float64)
-        self._near = like.new_zeros(shape)  # the same relative to the first key of the block
+        self.keys = like.new_empty(shape, dtype=torch.float64)
+        self._near = like.new_empty(shape)  # the same relative to the first key of the block
         self._first = -BLOCK
 
     def read(self, keys: Tensor) -> None:
@@ -55,5 +55,6 @@ class PriorRows:
         self._query = query.transpose(0, 1)[:, :, None].contiguous()
         self._key = torch.cat([pair[1].double() for pair, _ in lanes if pair]).transpose(0, 1).contiguous()
         self._near_key = (self._key - self._key[0]).to(query.dtype)
-        self._near.copy_(self.keys - self._key[0, :, :, None])
+        held = min(first, self.keys.shape[-1])
+        self._near[..., :held] = self.keys[..., :held] - self._key[0, :, :, None]
         self._first = first
