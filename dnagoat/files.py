@@ -21,6 +21,10 @@ def written_whole(path: Path) -> Iterator[Path]:
         with aside.open("rb") as handle:
             os.fsync(handle.fileno())
         aside.replace(path)
+    except OSError as fault:
+        if str(fault.filename) == str(aside):
+            fault.filename = str(path)  # a person knows the name that was to be
+        raise
     finally:
         aside.unlink(missing_ok=True)
 

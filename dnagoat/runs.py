@@ -60,6 +60,11 @@ class Run:
         """The dataset that this run was trained on; another content hash is refused unless `other`."""
         from dnagoat.genome.dataset import open_dataset
 
+        if at is None and not Path(self.config.dataset).exists():
+            raise DatasetError(
+                f"{self.path} was trained on {self.config.dataset}, which is not there; say where it lies now "
+                "(--dataset DATASET, or `dnagoat train DATASET --resume`)"
+            )
         dataset = open_dataset(at or Path(self.config.dataset))
         if dataset.content_hash != self.config.dataset_hash and not other:
             raise DatasetError(

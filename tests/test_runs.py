@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from dnagoat.config import RunConfig
-from dnagoat.errors import RunError
+from dnagoat.errors import DatasetError, RunError
 from dnagoat.files import read_json, write_json
 from dnagoat.runs import Run, open_run
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    config = RunConfig(dataset="data", dataset_hash="0" * 64, tool_version="0")
+    config = RunConfig(dataset="nowhere/data", dataset_hash="0" * 64, tool_version="0")
     write_json(tmp_path / "config.json", config.model_dump(mode="json"))
     return open_run(tmp_path)
 
@@ -38,6 +38,11 @@ def test_a_pointer_leads_nowhere_but_to_checkpoints(run: Run) -> None:
         assert run.checkpoint().parent == run.path / "checkpoints"
 
 
+def test_a_dataset_that_moved_is_asked_for(run: Run) -> None:
+    with pytest.raises(DatasetError, match="data, which is not there; say where"):
+        run.dataset()
+
+
 @pytest.mark.parametrize("change", [{"format": 2}, {"elephant": 1}, {"model": {"width": -1}}])
 def test_a_configuration_that_is_not_ours_is_named_with_its_file(run: Run, change: dict[str, object]) -> None:
     write_json(run.path / "config.json", run.config.model_dump(mode="json") | change)
@@ -50,3 +55,10 @@ def test_json_holds_no_unknown_number(tmp_path: Path, constant: str) -> None:
     (tmp_path / "a.json").write_text(json.dumps({"value": 1}).replace("1", constant))
     with pytest.raises(ValueError, match=constant):
         read_json(tmp_path / "a.json")
+
+
+def test_a_fault_of_writing_names_the_file_that_was_to_be(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError) as fault:
+        write_json(tmp_path / "folder", {})
+    assert fault.value.filename == str(tmp_path / "folder")

@@ -71,7 +71,8 @@ def compare(
 
     data = open_dataset(dataset)
     base = configure(preset or "small", str(dataset), data.content_hash, data.window, o.fields(given))
-    rates = o.numbers(lr, "--lr") if lr else (base.train.lr,)
+    rates = (base.train.lr,) if lr is None else o.numbers(lr, "--lr")
     comparison = Comparison(data, base, tuple(arm), tuple(range(seeds)), out, rates, match_parameters)
+    comparison.refuse_mixture()
     comparison.train(jobs=jobs, threads=threads, device=device, quiet=as_json)
     show(comparison.judged(windows=windows, device=device, quiet=as_json), out, as_json)

@@ -29,6 +29,24 @@ class Comparison:
     rates: tuple[float, ...]
     match: bool
 
+    def refuse_mixture(self) -> None:
+        """An `OptionError` where two arms are one, a `RunError` where OUT holds what is no run of a comparison."""
+        from dnagoat.errors import OptionError, RunError
+        from dnagoat.evaluation.compare import FILE
+        from dnagoat.training.arms import run_folder
+        from dnagoat.training.folder import CONFIG
+        from dnagoat.training.lock import WRITER
+
+        folders = [run_folder(self.out, arm, self.seeds[0]) for arm in self.arms]
+        if len(set(folders)) < len(folders):
+            raise OptionError(f"--arm {self.arms[0]} ...: two of the arms are the same one; name each once")
+        if self.out.exists() and not self.out.is_dir():
+            raise RunError(f"{self.out} is a file; give another --out")
+        if self.out.is_dir() and not (self.out / FILE).exists():
+            for entry in self.out.iterdir():
+                if not any((entry / ours).exists() for ours in (CONFIG, WRITER)):
+                    raise RunError(f"{self.out} is a folder with other things in it; give another --out")
+
     def train(self, *, jobs: int, threads: int, device: str, quiet: bool) -> None:
         """Trains what is missing: with several rates the first seed of each, then the other seeds of the best."""
         from dnagoat.training.stop import stop_asked

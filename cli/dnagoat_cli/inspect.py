@@ -66,6 +66,8 @@ def inspect_(
 
     if source is not None and not verify:
         raise OptionError("--source is the file that --verify compares; give both")
+    if (verify or leakage) and (path / "config.json").is_file():
+        raise OptionError(f"--verify and --leakage look at a dataset, and {path} is a run; name its dataset")
     for file, module in KINDS.items():
         if (path / file).is_file():
             importlib.import_module(module).show(

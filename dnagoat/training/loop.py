@@ -199,7 +199,7 @@ class Sitting:
     def _too_large(self, number: int, windows: int) -> str:
         """What to do about a step that did not fit, with the number of windows that the plan says would."""
         planned = plan(self.config, self.group.device, self.how, processes=self.group.count).largest
-        fits = min(planned, windows - 1)
+        fits = planned if planned < windows else windows // 2  # the plan knows the device, not what else is on it
         cure = (
             f"about {fits:,} would fit: give --micro-batch {fits} (the effective batch stays {self.train.batch_size:,})"
             if fits

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from dnagoat.evaluation.compare import sentence
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.runs import open_run
 from dnagoat.training.checkpoint import model_sha256
+from dnagoat_cli import app
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +72,30 @@ def test_the_sentence_names_every_arm() -> None:
     said = sentence([row("rope", None), row("goat", "better"), row("nope", "not distinguishable")])
     assert said.startswith("On the test split: goat is better than rope (-0.0100 nats per base, 95% over 3 seeds")
     assert "nope is not distinguishable from rope" in said
+
+
+@pytest.mark.parametrize(
+    ("arms", "out", "said"),
+    [
+        (("rope", "rope"), "new", "two of the arms are the same"),
+        (("rope", "goat"), "file", "is a file"),
+        (("rope", "goat"), "data", "is a folder with other things in it"),
+    ],
+)
+def test_what_cannot_be_compared_there_is_refused_before_anything_is_written(
+    dataset: Path, arms: tuple[str, ...], out: str, said: str
+) -> None:
+    (dataset.parent / "file").touch()
+    before = sorted(dataset.parent.rglob("*"))
+    words = [
+        "compare",
+        dataset,
+        "--out",
+        dataset.parent / out,
+        "--preset",
+        "tiny",
+        *(w for a in arms for w in ("--arm", a)),
+    ]
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert (result.exit_code, said in result.stderr) == (2, True)
+    assert sorted(dataset.parent.rglob("*")) == before

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
-from dnagoat.errors import OptionError
+from dnagoat.errors import OptionError, PromptError
 from dnagoat.generation import Generated, generate, log_softmax, plan
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model import DnaLM
@@ -215,3 +215,15 @@ def test_progress_counts_every_base() -> None:
     told: list[int] = []
     list(generate(small(), prompts(1, 9, 80), 70, OPTIONS, samples=2, progress=told.append))
     assert sum(told) == 3 * 2 * 70
+
+
+def test_a_model_without_a_start_symbol_begins_with_the_prompt() -> None:
+    model = small(classes=5)
+    for made, prompt in zip(generate(model, prompts(1, 7), LENGTH, OPTIONS, samples=1), prompts(1, 7), strict=True):
+        symbols = torch.from_numpy(np.concatenate([prompt, made.codes]).astype(np.int64))
+        with torch.inference_mode():
+            log_p = model(symbols[None, :-1])[0, -LENGTH:, :4].double().log_softmax(-1)
+        expected = log_p.gather(1, symbols[-LENGTH:, None])[:, 0].numpy()
+        np.testing.assert_allclose(made.log_probabilities, expected, atol=1e-5)
+    with pytest.raises(PromptError, match="no start symbol"):
+        list(generate(model, prompts(3, 0), LENGTH, OPTIONS))

@@ -107,6 +107,14 @@ def test_inspect_of_something_else(tmp_path: Path) -> None:
     assert "is neither a dataset (manifest.json) nor a run (config.json)" in result.stderr
 
 
+def test_a_run_has_no_hashes_to_verify(tmp_path: Path) -> None:
+    (tmp_path / "config.json").touch()
+    for option in ("--verify", "--leakage"):
+        result = dnagoat("inspect", tmp_path, option)
+        assert result.exit_code == 2
+        assert "is a run; name its dataset" in result.stderr
+
+
 def test_inspect_shows_the_leaks(prepared: Prepared) -> None:
     copied = random_bases(512, 4)
     dataset = prepared({"chr1": random_bases(3000, 5) + copied, "chr2": copied}, window=256, test=("chr2",))
