@@ -58,7 +58,8 @@ def content_against_prior(model: DnaLM, codes: Codes, progress: Progress = silen
         found.setdefault(seen.layer, []).append(whole[..., SETTLED:])
 
     device = next(model.parameters()).device
-    inputs = torch.from_numpy(to_inputs_targets(codes)[0]).to(device)
+    # Five classes were trained without a start symbol, and are looked at without it.
+    inputs = torch.from_numpy(to_inputs_targets(codes, score_n=model.config.classes == 5)[0]).to(device)
     with observing(model, look):
         for done, window in enumerate(torch.split(inputs, 1), 1):
             model(window)

@@ -13,6 +13,7 @@ from dnagoat.evaluation.microscope import ablations, content_against_prior
 from dnagoat.evaluation.probes.sinks import first_key, first_symbol_replaced, sinks
 from dnagoat.evaluation.shape import shape
 from dnagoat.evaluation.windows import random_windows, real_windows
+from dnagoat.genome.alphabet import START
 from dnagoat.model import DnaLM
 
 OPTIONS = MeasureOptions(block=100, resamples=1000, windows=6)
@@ -47,6 +48,15 @@ def test_the_bounds_of_the_theorem_hold_on_real_windows(make_run, dataset) -> No
         rows = content_against_prior(make_run(name).model(), codes)
         assert len(rows) == 4
         assert all(0 <= row["tightness"] <= 1 + 1e-9 and row["omega"] > 0 and row["moved"] >= 0 for row in rows)
+
+
+def test_a_model_that_knows_no_start_symbol_is_not_shown_it(make_run, dataset) -> None:
+    codes, _ = real_windows(dataset, OPTIONS)
+    model = make_run("goat", classes=5).model()
+    seen = content_against_prior(model, codes)
+    with torch.no_grad():
+        model.embedding.weight[START] = 1e3
+    assert content_against_prior(model, codes) == seen
 
 
 def test_a_part_that_does_nothing_costs_nothing_and_one_that_does_costs_something(make_run, dataset) -> None:
