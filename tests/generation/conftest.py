@@ -20,7 +20,7 @@ from dnagoat.training.checkpoint import Checkpoint, Progress, save, weights_of
 WINDOW = 64
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
     """Tiny products gain nothing from threads, and lose much on a busy machine."""
     threads = torch.get_num_threads()

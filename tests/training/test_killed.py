@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from dnagoat.config import RunConfig
 from dnagoat.runs import open_run
@@ -28,6 +30,7 @@ def test_killed_at_random_moments_and_resumed(config: RunConfig, tmp_path: Path)
         text=True,
         timeout=600,
         check=False,
+        env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},  # sums depend on the number of threads
     )
     assert done.returncode == 0, done.stderr[-4000:]
     deaths = json.loads(done.stdout)
