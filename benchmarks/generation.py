@@ -4,8 +4,9 @@
 
 The peer is installed for the benchmark alone: `pip install --target DIR transformers`, then PYTHONPATH=DIR.
 One process, one thread, process time, least over interleaved rounds. The model is the preset `tiny` (d 128, 2 heads,
-4 layers) with GOAT; prompts have 500 bases, 100 are written. The peer is a Llama of the same depth, width, heads and
-number of weights, on the same prompts, sampling too.
+4 layers) with GOAT. Prompts have 500 bases and 100 are written; beside the peer it is what `dnagoat generate` does
+unasked, 512 after 512, and the shorter task is told in the detail. The peer is a Llama of the same depth, width, heads
+and number of weights, on the same prompts, sampling too.
 
 `floor`: the keys and values that a step looks back on, read once at the bandwidth measured on as many bytes, and the
 products of a step at the rate measured on the very same matrices, all layers' in turn; over the time of a step with
@@ -36,6 +37,7 @@ from dnagoat.sampling import Sampler, SamplingOptions
 from dnagoat.training.presets import preset
 
 PROMPT, LENGTH = 500, 100
+UNASKED = (512, 512)
 OPTIONS = SamplingOptions(seed=1)
 Work = Callable[[], object]
 
@@ -44,13 +46,13 @@ def model(name: str = "goat") -> DnaLM:
     return DnaLM(preset("tiny")[0].but(position=PositionConfig(name=name)), seed=0).eval()
 
 
-def prompts(batch: int) -> list[Codes]:
-    return list(np.random.default_rng(0).integers(0, 4, (batch, PROMPT)).astype(np.uint8))
+def prompts(batch: int, bases: int = PROMPT) -> list[Codes]:
+    return list(np.random.default_rng(0).integers(0, 4, (batch, bases)).astype(np.uint8))
 
 
-def ours(made: DnaLM, batch: int) -> Work:
-    given = prompts(batch)
-    return lambda: list(generate(made, given, LENGTH, OPTIONS, batch_size=batch))
+def ours(made: DnaLM, batch: int, task: tuple[int, int] = (PROMPT, LENGTH)) -> Work:
+    given = prompts(batch, task[0])
+    return lambda: list(generate(made, given, task[1], OPTIONS, batch_size=batch))
 
 
 def recomputed(made: DnaLM, batch: int) -> Work:
@@ -84,7 +86,7 @@ def against_recomputing(rounds: int) -> Iterator[Row]:
         )
 
 
-def peer(batch: int) -> tuple[Work, int] | None:
+def peer(batch: int, task: tuple[int, int]) -> tuple[Work, int] | None:
     """Their generation on a Llama of our size, and its number of weights; None where they are not installed."""
     try:
         from transformers import LlamaConfig, LlamaForCausalLM
@@ -100,14 +102,14 @@ def peer(batch: int) -> tuple[Work, int] | None:
             num_hidden_layers=config.layers,
             num_attention_heads=config.heads,
             num_key_value_heads=config.heads,
-            max_position_embeddings=config.context,
+            max_position_embeddings=2 * config.context,
             tie_word_embeddings=True,
             bos_token_id=START,
             eos_token_id=None,
             pad_token_id=4,
         )
     ).eval()
-    symbols = torch.tensor(np.stack([[START, *prompt] for prompt in prompts(batch)]))
+    symbols = torch.tensor(np.stack([[START, *prompt] for prompt in prompts(batch, task[0])]))
     seen = torch.ones_like(symbols)
 
     def work() -> Tensor:
@@ -116,37 +118,42 @@ def peer(batch: int) -> tuple[Work, int] | None:
             return llama.generate(
                 symbols,
                 attention_mask=seen,
-                max_new_tokens=LENGTH,
-                min_new_tokens=LENGTH,
+                max_new_tokens=task[1],
+                min_new_tokens=task[1],
                 do_sample=True,
                 top_k=0,
                 use_cache=True,
             )
 
-    assert work().shape == (batch, PROMPT + 1 + LENGTH)
+    assert work().shape == (batch, sum(task) + 1)
     return work, sum(weights.numel() for weights in llama.parameters())
 
 
 def against_hugging_face(rounds: int) -> Iterator[Row]:
     for batch, bar in ((1, 3.0), (8, 1.5), (64, 1.5)):
-        turns = rounds if batch < 64 else min(rounds, 3)
-        found, name = peer(batch), f"hugging face, batch {batch}"
+        turns, name = min(rounds, 5 if batch < 64 else 2), f"hugging face, batch {batch}"
+        found = peer(batch, UNASKED)
         if found is None:
             yield Row(name, None, "times", bar, ">=", 0, "transformers is not installed here")
             continue
-        made = model()
-        arms = {"ours": ours(made, batch), "rope": ours(model("rope"), batch), "theirs": found[0]}
-        times = interleaved(arms, turns)
-        size = sum(weights.numel() for weights in made.parameters())
+        goat, rope = model(), model("rope")
+        times = interleaved(
+            {"goat": ours(goat, batch, UNASKED), "rope": ours(rope, batch, UNASKED), "theirs": found[0]}, turns
+        )
+        short = peer(batch, (PROMPT, LENGTH))
+        assert short is not None
+        shorter = interleaved({"goat": ours(goat, batch), "theirs": short[0]}, turns)
+        size = sum(weights.numel() for weights in goat.parameters())
         yield Row(
             name,
-            times["theirs"] / times["ours"],
+            times["theirs"] / times["goat"],
             "times",
             bar,
             ">=",
             turns,
-            f"{_speed(batch, times['ours'])} ours (GOAT, {size:,} weights), {_speed(batch, times['rope'])} ours with "
-            f"RoPE, {_speed(batch, times['theirs'])} theirs ({found[1]:,} weights); prompt included",
+            f"{_speed(batch, times['goat'], UNASKED)} with GOAT ({size:,} weights), "
+            f"{_speed(batch, times['rope'], UNASKED)} with RoPE, {_speed(batch, times['theirs'], UNASKED)} theirs "
+            f"({found[1]:,} weights); {LENGTH} after {PROMPT} bases: {shorter['theirs'] / shorter['goat']:.2f} times",
         )
 
 
@@ -232,8 +239,8 @@ def least(step: Steps, read: Work, mm: Work, rounds: int) -> dict[str, float]:
     return best
 
 
-def _speed(batch: int, seconds: float) -> str:
-    return f"{batch * LENGTH / seconds:,.0f} bases/s"
+def _speed(batch: int, seconds: float, task: tuple[int, int] = (PROMPT, LENGTH)) -> str:
+    return f"{batch * task[1] / seconds:,.0f} bases/s"
 
 
 def rows(rounds: int) -> Iterator[Row]:
