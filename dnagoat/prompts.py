@@ -14,6 +14,7 @@ from Bio.SeqIO.FastaIO import SimpleFastaParser
 
 from dnagoat.errors import PromptError
 from dnagoat.genome.alphabet import AMBIGUOUS, CODE, GAP, TABLE, URACIL, Codes, N, letter_name, reverse_complement
+from dnagoat.genome.bed import interval_lines
 from dnagoat.genome.source import Source, refuse_other
 
 if TYPE_CHECKING:
@@ -110,11 +111,8 @@ def from_regions(path: Path, dataset: Dataset) -> list[Prompt]:
 
 
 def _bed_lines(path: Path) -> Iterator[tuple[str, str, int, int, str]]:
-    for number, line in enumerate(_text(path).splitlines(), start=1):
-        if not line.strip() or line.startswith(("#", "track", "browser")):
-            continue
+    for number, fields in interval_lines(_text(path)):
         where = f"{path}, line {number}"
-        fields = line.split("\t") if "\t" in line else line.split()
         try:
             name, start, end = fields[0], int(fields[1]), int(fields[2])
         except (IndexError, ValueError):

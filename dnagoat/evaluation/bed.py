@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import SourceError
+from dnagoat.genome.bed import interval_lines
 from dnagoat.genome.dataset import Contig, Dataset
 from dnagoat.genome.source import Source, refuse_other
 
@@ -71,10 +72,7 @@ def _bare(name: str) -> str:
 def _lines(path: Path) -> Iterator[tuple[str, int, int]]:
     content = b"".join(Source(path).blocks())
     refuse_other(path, content)
-    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
-        if not line.strip() or line.startswith(("#", "track", "browser")):
-            continue
-        fields = line.split("\t") if "\t" in line else line.split()
+    for number, fields in interval_lines(content.decode("utf-8", "replace")):
         try:
             name, start, end = fields[0], int(fields[1]), int(fields[2])
         except (IndexError, ValueError):

@@ -1,17 +1,17 @@
 """Which bases do chosen intervals hold: an index is written in one pass, then each interval is read through it.
 
-BED: name, start, end; 0-based, half-open; further columns are not read (https://genome.ucsc.edu/FAQ/FAQformat.html).
+Of the BED file only name, start and end are read.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from dnagoat.errors import OptionError, SourceError
+from dnagoat.genome.bed import interval_lines
 from dnagoat.genome.fasta import Fasta
 from dnagoat.genome.records import Bases, GapRule, Header, bases_of
 from dnagoat.genome.scan import FastaScan
@@ -19,7 +19,6 @@ from dnagoat.genome.source import Source
 from dnagoat.genome.twobit import TwoBit
 
 _PIECE: Final = 1 << 20  # bases at a time
-_NOT_INTERVALS: Final = re.compile(r"(#|track|browser)(\s|$)|#")
 
 
 class Region(NamedTuple):
@@ -35,10 +34,7 @@ def read_bed(path: Path) -> list[Region]:
     """The intervals of a BED file in its order; two that share a base are refused: it would be there twice."""
     regions = []
     text = b"".join(Source(path).blocks()).decode("utf-8", errors="replace")
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or _NOT_INTERVALS.match(line):
-            continue
-        fields = line.split("\t") if "\t" in line else line.split()
+    for number, fields in interval_lines(text):
         where = f"{path}, line {number:,}"
         if len(fields) < 3 or not (fields[1].strip().isdigit() and fields[2].strip().isdigit()):
             raise SourceError(f"{where}: not a BED interval (name, start, end)")
