@@ -11,8 +11,8 @@ from dnagoat.errors import OptionError
 PositionName = Literal["nope", "sinusoidal", "rope", "alibi", "goat", "goat+rope"]
 GoatPart = Literal["spectral", "sink", "recency"]
 
-# Periods with a meaning in DNA, in bases: codon, helix turn, an A-phase ladder up to chromatin and isochore scale
-# (171 alpha satellite, ~300 Alu).
+# In bases: 3 codon, 10.5 turn of the helix, 171 alpha satellite, about 300 Alu; the others fill the gaps between and
+# beyond, up to the length of long windows.
 DNA_PERIODS = (3.0, 10.5, 60.0, 171.0, 300.0, 1_000.0, 5_000.0, 20_000.0)
 
 
