@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from time import sleep
 from typing import Literal
 
 import torch
@@ -106,7 +107,12 @@ def pick_device(name: str, local_rank: int = 0) -> torch.device:
 
 @contextmanager
 def processes(device: str) -> Iterator[Processes]:
-    """Joins the process group that torchrun or srun announced (NCCL on GPUs, gloo on CPUs), and leaves it."""
+    """Joins the process group that torchrun or srun announced (NCCL on GPUs, gloo on CPUs), and leaves it.
+
+    Gloo's threads outlive the group where FSDP was used (DTensor's caches hold it), and one of them that still has to
+    let go of a tensor as Python ends aborts the process: it waits for the interpreter's lock, which is no more. So all
+    meet once more with nothing in their hands, and leave the lock alone for a moment.
+    """
     rank, count, local = place()
     here = pick_device(device, local)
     if here.type == "cuda":
@@ -119,8 +125,12 @@ def processes(device: str) -> Iterator[Processes]:
         os.environ.update(rendezvous())
         backend = "cpu:gloo,cuda:nccl" if here.type == "cuda" else "gloo"
         distributed.init_process_group(backend, rank=rank, world_size=count)
+    group = Processes(rank, count, here)
     try:
-        yield Processes(rank, count, here)
+        yield group
+        group.barrier()
+        if here.type == "cpu":
+            sleep(0.2)
     finally:
         if mine:
             distributed.destroy_process_group()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import islice
 from pathlib import Path
 
 from torch import distributed
@@ -23,10 +22,7 @@ def main(config_file: str, out: str) -> None:
     for parallel in ("ddp", "fsdp"):
         list(train(config, Path(out) / parallel, device="cpu", how=Execution(parallel=parallel)))
     asked = iter([None] * 9 + ["SIGTERM"])
-    stopped = train(
-        config, Path(out) / "shrink", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked)
-    )
-    list(islice(stopped, 10))
+    list(train(config, Path(out) / "shrink", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked)))
     list(train(config, Path(out) / "grow", device="cpu", how=Execution(parallel="fsdp"), resume=True))
     distributed.destroy_process_group()
 
