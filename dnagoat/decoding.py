@@ -180,8 +180,12 @@ class Decoder:
                 to.gathered.copy_(to.query)
             new_keys[i].copy_(to.key)
             new_values[i].copy_(to.value)
-            torch.bmm(to.queries, keys[i], out=scores)
-            if priors is not None:
+            if priors is None:
+                torch.bmm(to.queries, keys[i], out=scores)
+            elif self.batch == 1:
+                torch.baddbmm(priors[i], to.queries, keys[i], out=scores)
+            else:
+                torch.bmm(to.queries, keys[i], out=scores)
                 by_head.add_(priors[i])
             self.values.mix(i, layer.normalise(by_head).view(-1, 1, seen), to.mixed)
             x = torch.addmm(x, to.mixed_heads, layer.out)

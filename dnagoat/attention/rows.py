@@ -17,18 +17,20 @@ from torch import Tensor
 from dnagoat.attention.positions import At, PositionScheme
 
 BLOCK = 128  # positions whose lanes are made at a time
+AHEAD = 16  # rows that are formed at a time
 
 
 class PriorRows:
     """Key lanes by slot, and the lanes of the next positions; there is nothing to it where a scheme has no lanes."""
 
     def __init__(self, schemes: Sequence[PositionScheme], heads: int, room: int, like: Tensor) -> None:
-        self.schemes, self.heads = schemes, heads
+        self.schemes, self.heads, self.room = schemes, heads, room
         self.lanes = schemes[0].lanes
         shape = len(schemes) * heads, self.lanes, room
         self.keys = like.new_empty(shape, dtype=torch.float64)
         self._near = like.new_empty(shape)  # the same relative to the first key of the block
-        self._first = -BLOCK
+        self._first, self._row = -BLOCK, 0
+        self._rows: list[Tensor] = []
 
     def read(self, keys: Tensor) -> None:
         """Takes the key lanes (L, H, S, P) of the first S positions."""
@@ -38,23 +40,31 @@ class PriorRows:
         """Each layer's log-prior (H, 1, S) of the query at `position`, whose own key lies at `slot`, or None."""
         if not self.lanes:
             return None
-        within = position - self._first
-        if within >= BLOCK:
+        if not self._row <= position < self._row + len(self._rows):
+            self._look_ahead(position, slot)
+        row = self._rows[position - self._row]
+        return row.narrow(-1, 0, seen).view(len(self.schemes), self.heads, 1, seen).unbind()
+
+    def _look_ahead(self, position: int, slot: int) -> None:
+        """Rows of this position and of those after it, as one product: until the window slides, all have their keys."""
+        if position >= self._first + BLOCK:
             self._make(position)
-            within = 0
-        self.keys.select(-1, slot).copy_(self._key[within])
-        self._near.select(-1, slot).copy_(self._near_key[within])
-        row = torch.bmm(self._query[within], self._near.narrow(-1, 0, seen))
-        return row.view(len(self.schemes), self.heads, 1, seen).unbind()
+        within = position - self._first
+        count = min(AHEAD, BLOCK - within, self.room - slot) if slot == position else 1
+        following, slots = slice(within, within + count), slice(slot, slot + count)
+        self.keys[..., slots] = self._key[..., following]
+        self._near[..., slots] = self._near_key[..., following]
+        held = min(position + count, self.room)
+        self._rows = list(torch.bmm(self._query[:, following], self._near[..., :held]).unbind(1))
+        self._row = position
 
     def _make(self, first: int) -> None:
-        """Lanes of n positions by position: queries (n, L H, 1, P) over the kernel's root, keys (n, L H, P)."""
+        """Lanes of n positions: queries (L H, n, P) over the kernel's root, keys (L H, P, n)."""
         at = At(torch.arange(first, first + BLOCK, device=self.keys.device))
         lanes = [(scheme.lanes_at(at), scheme.root) for scheme in self.schemes]
-        query = torch.cat([pair[0] / root for pair, root in lanes if pair])
-        self._query = query.transpose(0, 1)[:, :, None].contiguous()
-        self._key = torch.cat([pair[1].double() for pair, _ in lanes if pair]).transpose(0, 1).contiguous()
-        self._near_key = (self._key - self._key[0]).to(query.dtype)
-        held = min(first, self.keys.shape[-1])
-        self._near[..., :held] = self.keys[..., :held] - self._key[0, :, :, None]
+        self._query = torch.cat([pair[0] / root for pair, root in lanes if pair])
+        self._key = torch.cat([pair[1].double() for pair, _ in lanes if pair]).transpose(1, 2)
+        self._near_key = (self._key - self._key[..., :1]).to(self._query.dtype)
+        held = min(first, self.room)
+        self._near[..., :held] = self.keys[..., :held] - self._key[..., :1]
         self._first = first
