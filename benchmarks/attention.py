@@ -93,7 +93,7 @@ def module_rows(rounds: int) -> Iterator[Row]:
     gradient = torch.randn(BATCH, LENGTH, WIDTH)
     modules = {name: layer(name) for name in ("nope", "rope", "goat")}
     works: dict[str, Work] = {
-        name: lambda module=module: module(x, At(torch.arange(LENGTH))) for name, module in modules.items()
+        name: lambda module=module: module(x, At.whole(LENGTH)) for name, module in modules.items()
     }
     kept = {name: saved_bytes(work) for name, work in works.items()}
     mega = ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in kept.items())

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from dnagoat.errors import OptionError
 
-PositionName = Literal["nope", "sinusoidal", "rope", "alibi", "goat", "goat+rope"]
+PositionName = Literal["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 GoatPart = Literal["spectral", "sink", "recency"]
 
 # In bases: 3 codon, 10.5 turn of the helix, 171 alpha satellite, about 300 Alu; the others fill the gaps between and
@@ -81,12 +81,22 @@ class MomentumConfig(Frozen):
 
 
 class PositionConfig(Frozen):
-    """One position scheme by its name, with the settings that belong to it."""
+    """One position scheme by its name, with the settings that belong to it.
+
+    `convolution` is the number of taps of a causal convolution of queries and keys, the present base included.
+    """
 
     name: PositionName = "goat"
     rope_base: float = Field(10_000.0, gt=1)
     goat: GoatConfig = GoatConfig()
     momentum: MomentumConfig | None = None
+    convolution: int | None = Field(None, ge=2, le=64)
+
+    @model_validator(mode="after")
+    def _one_on_top(self) -> Self:
+        if self.momentum is not None and self.convolution is not None:
+            raise ValueError("momentum and a convolution both act on queries and keys; take one")
+        return self
 
 
 class ModelConfig(Frozen):

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.alibi import alibi_slopes
-from dnagoat.attention.distances import distances, peaks
+from dnagoat.attention.distances import distances, peak_biases, peaks
 from dnagoat.attention.waves import frequencies
 from dnagoat.config import ModelConfig
 
@@ -56,10 +56,13 @@ def distances_prior(seed: int, name: str, start: Tensor, config: ModelConfig) ->
     goat = config.position.goat
     if name.endswith(".slopes"):
         return alibi_slopes(config.heads).to(start)
-    if not name.endswith((".even", ".odd")):
+    if not name.endswith((".even", ".odd", ".query_bias", ".key_bias")):
         return start
     chosen = goat.distances or distances(config.layers, config.heads)
     layer = int(name.split(".")[1])
+    if name.endswith("_bias"):
+        query, key = peak_biases(chosen[layer], frequencies(goat), goat.amplitude, start.shape[-1])
+        return (query if name.endswith(".query_bias") else key).to(start)
     even, odd = peaks(chosen[layer], frequencies(goat), goat.amplitude)
     return (even if name.endswith(".even") else odd).to(start)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import torch
 from torch import Tensor, nn
 
 from dnagoat.attention.cache import Cache
@@ -67,7 +66,7 @@ class DnaLM(nn.Module):
         """
         count = codes.shape[1]
         self._check_reach(count if cache is None else cache.capacity)
-        at = At(torch.arange(count, device=codes.device)) if cache is None else cache.at(count)
+        at = At.whole(count, codes.device) if cache is None else cache.at(count)
         x = self.blocks[0].attention.scheme.embed(self.embedding(codes), at)  # type: ignore[union-attr, operator]
         for block in self.blocks:
             x = block(x, at, cache)

@@ -19,10 +19,10 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
 [bold]Arms[/bold]
 
-  rope, alibi, nope, sinusoidal, goat, goat+rope; goat:spectral+sink for some parts alone.
+  rope, rope+bias, alibi, nope, sinusoidal, goat, goat+rope; goat:spectral+sink for some parts alone.
 
-  @init=uniform @rank=4 @periods=3/171 @sink-width=32 @rope-base=500 @momentum=0.3 @heads=4
-  @normaliser=entmax15 @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow.
+  @init=uniform @rank=4 @periods=3/171 @sink-width=32 @rope-base=500 @momentum=0.3
+  @convolution=4 @heads=4 @normaliser=entmax15 @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow.
 
 [bold]Examples[/bold]
 

@@ -29,7 +29,9 @@ Train a nucleotide language model, or continue one.
 def train(
     dataset: Annotated[Path | None, typer.Argument(help="Folder that `prepare` wrote; not needed to resume.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder to write; runs/POSITION-PRESET by default.")] = None,
-    position: Annotated[str | None, typer.Option(help="goat, rope, alibi, nope, sinusoidal or goat+rope.")] = None,
+    position: Annotated[
+        str | None, typer.Option(help="goat, rope, alibi, nope, sinusoidal, goat+rope, rope+bias.")
+    ] = None,
     preset: o.Preset = None,
     steps: o.Steps = None,
     batch_size: o.BatchSize = None,
@@ -52,6 +54,8 @@ def train(
     momentum: o.Momentum = None,
     momentum_layers: o.MomentumLayers = None,
     momentum_ramp: o.MomentumRamp = None,
+    convolution: o.Convolution = None,
+    heads: o.Heads = None,
     normaliser: o.Normaliser = None,
     kernel: o.Kernel = None,
     lr: o.Lr = None,

@@ -86,6 +86,11 @@ MomentumLayers = Annotated[
 MomentumRamp = Annotated[
     int | None, typer.Option(help="Steps over which momentum grows from a third.", rich_help_panel=MODEL)
 ]
+Convolution = Annotated[
+    int | None,
+    typer.Option(help="Taps of a short causal convolution of queries and keys.", rich_help_panel=MODEL),
+]
+Heads = Annotated[int | None, typer.Option(help="Heads of a layer; the width stays.", rich_help_panel=MODEL)]
 MatchParameters = Annotated[
     bool,
     typer.Option(
@@ -98,6 +103,8 @@ Kernel = Annotated[str | None, typer.Option(help="auto, sdpa, flash or dense.", 
 # Options whose name in Python says nothing of the field: what each sets.
 FIELDS = {
     "position": "model.position.name",
+    "heads": "model.heads",
+    "convolution": "model.position.convolution",
     "rope_base": "model.position.rope_base",
     "goat_amplitude": "model.position.goat.amplitude",
     "goat_sink_width": "model.position.goat.sink_width",

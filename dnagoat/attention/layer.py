@@ -52,10 +52,11 @@ class Attention(nn.Module):
     def newest(self, x: Tensor, at: At, cache: Cache) -> Tensor:
         """As `forward` into an empty cache, at the newest symbol alone: (B, T, width) -> (B, 1, width).
 
-        Of the last layer nothing else is ever read. Two queries are formed, for the shear of the second.
+        Of the last layer nothing else is ever read. As many queries are formed as its scheme takes into one.
         """
-        at = at.latest(2)
-        q, k, v = self._heads(self.query(x[:, -2:])), self._heads(self.key(x)), self._heads(self.value(x))
+        count = 1 + self.scheme.looks_back
+        at = at.latest(count)
+        q, k, v = self._heads(self.query(x[:, -count:])), self._heads(self.key(x)), self._heads(self.value(x))
         q, k, last = self.scheme.rotate(q, k, at)
         lanes = self.scheme.lanes_at(at)
         if lanes is not None:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.positions import At, Pair, PositionScheme
+from dnagoat.attention.wrapper import Wrapper
 from dnagoat.config import ModelConfig, MomentumConfig
 
 
@@ -21,15 +22,14 @@ def shear(x: Tensor, strength: Tensor, last: Tensor | None) -> Tensor:
     return torch.lerp(past, x, 1 + strength)  # one operation, so one rounding in half precision
 
 
-class Momentum(PositionScheme):
+class Momentum(Wrapper):
     """A scheme with the shear on top; g grows linearly from a third to its target over `ramp_steps`."""
 
+    looks_back = 1
     strength: Tensor
 
     def __init__(self, inner: PositionScheme, config: ModelConfig, momentum: MomentumConfig) -> None:
-        super().__init__(config, inner.layer)
-        self.inner = inner
-        self.lanes, self.reach = inner.lanes, inner.reach
+        super().__init__(inner, config)
         self.target, self.ramp_steps = momentum.strength, momentum.ramp_steps
         self.register_buffer("strength", torch.tensor(momentum.strength))
         self.set_step(0)
@@ -37,10 +37,7 @@ class Momentum(PositionScheme):
     def set_step(self, step: int) -> None:
         done = min(step / self.ramp_steps, 1.0) if self.ramp_steps else 1.0
         self.strength.fill_(self.target * (1 + 2 * done) / 3)
-        self.inner.set_step(step)
-
-    def embed(self, x: Tensor, at: At) -> Tensor:
-        return self.inner.embed(x, at)
+        super().set_step(step)
 
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
         q, k, _ = self.inner.rotate(q, k, at)
@@ -48,9 +45,3 @@ class Momentum(PositionScheme):
         last_q, last_k = before or (None, None)
         held = q[..., -1:, :].detach(), k[..., -1:, :].detach()
         return shear(q, strength, last_q), shear(k, strength, last_k), held
-
-    def lanes_at(self, at: At) -> Pair | None:
-        return self.inner.lanes_at(at)
-
-    def constrain(self) -> None:
-        self.inner.constrain()

@@ -16,10 +16,12 @@ from torch import Tensor, nn
 
 from dnagoat.attention import reference
 from dnagoat.attention.assemble import assemble
+from dnagoat.attention.convolution import Convolution
 from dnagoat.attention.goat import Recency, Sink, Spectral
 from dnagoat.attention.kernels import Kernel, dense, flash, flash_fault, sdpa
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.positions import At, PositionScheme
+from dnagoat.attention.rope import BiasedRope
 from dnagoat.config import GoatConfig, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
 
 HEAD = 64
@@ -33,6 +35,7 @@ class Subject:
     name: PositionName
     parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")
     momentum: float | None = None
+    convolution: int | None = None
     heads: int = 4
     slope: float = 1.0
     seed: int = 0
@@ -40,7 +43,8 @@ class Subject:
     @property
     def label(self) -> str:
         parts = f" ({'+'.join(self.parts)})" if "goat" in self.name and len(self.parts) < 3 else ""
-        return self.name + parts + (f" + momentum {self.momentum:g}" if self.momentum is not None else "")
+        sheared = f" + momentum {self.momentum:g}" if self.momentum is not None else ""
+        return self.name + parts + sheared + (f" + convolution {self.convolution}" if self.convolution else "")
 
     @property
     def recency(self) -> bool:
@@ -55,7 +59,8 @@ class Subject:
     def layer(self, device: torch.device | str = "cpu") -> Attention:
         generator = torch.Generator().manual_seed(self.seed)
         momentum = None if self.momentum is None else MomentumConfig(strength=self.momentum)
-        position = PositionConfig(name=self.name, goat=GoatConfig(parts=self.parts), momentum=momentum)
+        goat = GoatConfig(parts=self.parts)
+        position = PositionConfig(name=self.name, goat=goat, momentum=momentum, convolution=self.convolution)
         width = self.heads * HEAD
         layer = Attention(ModelConfig(width=width, heads=self.heads, layers=1, position=position, kernel="sdpa"), 0)
         for projection in (layer.query, layer.key, layer.value, layer.out):
@@ -69,6 +74,12 @@ class Subject:
                 spread = part.value(At(torch.arange(1024)))[0]
                 part.gain.copy_(SINK_RANGE / (spread.max() - spread.min()) * torch.linspace(1, -1, self.heads))
                 part.first.uniform_(-3, 3, generator=generator)
+            if isinstance(part, BiasedRope):
+                part.query_bias.uniform_(-1, 1, generator=generator)
+                part.key_bias.uniform_(-1, 1, generator=generator)
+            if isinstance(part, Convolution):
+                part.query_taps.uniform_(-0.5, 0.5, generator=generator)
+                part.key_taps.uniform_(-0.5, 0.5, generator=generator)
             if isinstance(part, Recency):
                 part.slopes.copy_(self.slope * torch.linspace(1, 0, self.heads))
         return layer.to(device)
@@ -104,7 +115,7 @@ def layer_errors(subject: Subject, length: int, batch: int, device: str, kernel:
     layer.kernel = kernel
     generator = torch.Generator().manual_seed(subject.seed + 1)
     x, flow = (torch.randn(batch, length, HEAD * subject.heads, generator=generator).to(device) for _ in range(2))
-    at = At(torch.arange(length, device=device))
+    at = At.whole(length, device)
     got = _with_gradients(layer, x, flow, layer(x.requires_grad_(), at))
     layer.double()
     x = x.detach().double().requires_grad_()
@@ -186,7 +197,7 @@ def slope_gradient_error(
     q, k = (_content(layer, length, 1.0, dtype, seed + n) for n in (1, 2))
     generator = torch.Generator().manual_seed(seed + 3)
     v, flow = (torch.randn(1, len(slopes), length, HEAD, generator=generator).to(device, dtype) for _ in range(2))
-    lanes = layer.scheme.lanes_at(At(torch.arange(length, device=device)))
+    lanes = layer.scheme.lanes_at(At.whole(length, device))
     assert lanes is not None
     y = kernel(assemble(q, lanes[0]), assemble(k, lanes[1]), v, 1 / layer.scheme.root, True, None)
     (got,) = torch.autograd.grad(y, slope, flow)
@@ -201,6 +212,8 @@ SUBJECTS = (
     Subject("nope"),
     Subject("rope"),
     Subject("rope", momentum=0.3),
+    Subject("rope", convolution=4),
+    Subject("rope+bias"),
     Subject("goat", parts=("spectral",)),
     Subject("goat", parts=("sink",)),
     Subject("goat", parts=("spectral", "sink")),
@@ -209,6 +222,7 @@ SUBJECTS = (
     Subject("goat", parts=("recency",)),
     Subject("goat"),
     Subject("goat", momentum=0.3),
+    Subject("goat", convolution=4),
     Subject("goat+rope"),
 )
 ALIBI_LIKE = (0.5, 0.25, 0.0625, 0.004)

@@ -22,16 +22,25 @@ Made = TypeVar("Made", Tensor, Pair)
 
 
 class At:
-    """Absolute positions of queries and keys, (T,) or (B, T); what layers share about them is made once a forward."""
+    """Absolute positions of queries and keys, (T,) or (B, T); what layers share about them is made once a forward.
 
-    def __init__(self, queries: Tensor, keys: Tensor | None = None) -> None:
+    `origin` is a position to count from where only differences matter; keys that are kept for later need that of 0.
+    """
+
+    def __init__(self, queries: Tensor, keys: Tensor | None = None, origin: int = 0) -> None:
         self.queries = queries
         self.keys = queries if keys is None else keys
+        self.origin = origin
         self._made: dict[tuple[str, int], Tensor | Pair] = {}
+
+    @classmethod
+    def whole(cls, count: int, device: torch.device | str | None = None) -> At:
+        """Positions 0 to count - 1 at once, with nothing before them or after: counted from the middle."""
+        return cls(torch.arange(count, device=device), origin=count // 2)
 
     def latest(self, count: int) -> At:
         """The same keys and the last `count` queries; what was made for the keys need not be made again."""
-        at = At(self.queries[-count:], self.keys)
+        at = At(self.queries[-count:], self.keys, self.origin)
         at._made = dict(self._made)
         return at
 
@@ -51,6 +60,7 @@ class PositionScheme(nn.Module):
 
     lanes: int = 0
     reach: int | None = None  # how many positions it holds exactly; None = no limit
+    looks_back: int = 0  # earlier queries and keys that `rotate` takes into one; they are its `before`
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__()

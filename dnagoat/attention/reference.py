@@ -14,18 +14,20 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.alibi import Alibi, alibi_slopes
+from dnagoat.attention.convolution import Convolution
 from dnagoat.attention.goat import Goat, Recency, RotatedGoat, Sink, Spectral
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.momentum import Momentum
 from dnagoat.attention.positions import PositionScheme
-from dnagoat.attention.rope import Rope
+from dnagoat.attention.rope import BiasedRope, Rope
+from dnagoat.attention.wrapper import Wrapper
 
 
 def log_prior(scheme: PositionScheme, queries: Tensor, keys: Tensor) -> Tensor:
     """(H, T, S) float64: K_ij by its formula, differentiable in the scheme's parameters."""
     i, j = queries.double()[:, None], keys.double()[None, :]
     prior = torch.zeros(scheme.heads, len(queries), len(keys), dtype=torch.float64, device=queries.device)
-    if isinstance(scheme, Momentum):
+    if isinstance(scheme, Wrapper):
         return log_prior(scheme.inner, queries, keys)
     if isinstance(scheme, Alibi):
         return prior - alibi_slopes(scheme.heads).to(i.device)[:, None, None] * (i - j).abs()
@@ -53,10 +55,15 @@ def _sink(part: Sink, keys: Tensor) -> Tensor:
     return part.gain.double()[:, None] * shape + part.first.double()[:, None] * (j == 0)
 
 
-def rotated(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    """RoPE as a complex product: x_c + i x_(c + C/2) times exp(i position base^(-2c/C))."""
+def rope_ladder(width: int, base: float) -> Tensor:
+    """Radians a base of pair c, base^(-2c/C)."""
+    return base ** (-2 * torch.arange(width // 2).double() / width)
+
+
+def rotated(x: Tensor, positions: Tensor, frequencies: Tensor) -> Tensor:
+    """RoPE as a complex product: x_c + i x_(c + C/2) times exp(i position w_c)."""
     half = x.shape[-1] // 2
-    angles = positions.double()[:, None] * base ** (-torch.arange(half, device=x.device).double() / half)
+    angles = positions.double()[:, None] * frequencies.to(x.device)
     turned = torch.complex(x[..., :half], x[..., half:]) * torch.polar(torch.ones_like(angles), angles)
     return torch.cat([turned.real, turned.imag], dim=-1)
 
@@ -66,19 +73,33 @@ def sheared(x: Tensor, strength: float) -> Tensor:
     return torch.cat([x[..., :1, :], x[..., 1:, :] + strength * (x[..., 1:, :] - x[..., :-1, :])], dim=-2)
 
 
-def content(scheme: PositionScheme, x: Tensor, positions: Tensor) -> Tensor:
-    """(B, H, T, C) projected queries or keys -> what the score is the product of."""
+def filtered(x: Tensor, taps: Tensor) -> Tensor:
+    """x_t + sum_n taps[n] x_(t-1-n), with 0 before the first."""
+    y = x.clone()
+    for n in range(taps.shape[1]):
+        y[..., n + 1 :, :] += taps[:, n, None].double() * x[..., : x.shape[-2] - n - 1, :]
+    return y
+
+
+def content(scheme: PositionScheme, x: Tensor, positions: Tensor, side: str) -> Tensor:
+    """(B, H, T, C) projected queries or keys (`side`) -> what the score is the product of."""
     if isinstance(scheme, Momentum):
-        return sheared(content(scheme.inner, x, positions), float(scheme.strength))
+        return sheared(content(scheme.inner, x, positions, side), float(scheme.strength))
+    if isinstance(scheme, Convolution):
+        return content(scheme.inner, filtered(x, getattr(scheme, f"{side}_taps")), positions, side)
     if isinstance(scheme, RotatedGoat):
-        return rotated(x, positions, scheme.rope.base)
-    return rotated(x, positions, scheme.base) if isinstance(scheme, Rope) else x
+        return rotated(x, positions, rope_ladder(x.shape[-1], scheme.rope.base))
+    if isinstance(scheme, BiasedRope):
+        ladder = rope_ladder(x.shape[-1] - 2 * len(scheme.own), scheme.base)
+        biased = x + getattr(scheme, f"{side}_bias").double()[:, None]
+        return rotated(biased, positions, torch.cat([scheme.own, ladder]))
+    return rotated(x, positions, rope_ladder(x.shape[-1], scheme.base)) if isinstance(scheme, Rope) else x
 
 
 def attend(scheme: PositionScheme, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     """q, k (B, H, T, C) and v (B, H, T, D), float64 -> (B, H, T, D): causal softmax(q k' / sqrt(C) + K) v."""
     positions = torch.arange(q.shape[-2], device=q.device)
-    q, k = content(scheme, q, positions), content(scheme, k, positions)
+    q, k = content(scheme, q, positions, "query"), content(scheme, k, positions, "key")
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]) + log_prior(scheme, positions, positions)
     seen = positions[:, None] >= positions[None, :]
     return scores.masked_fill(~seen, -math.inf).softmax(-1) @ v

@@ -8,12 +8,13 @@ Dimension c is paired with c + C/2, as in GPT-NeoX and Llama.
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.autograd import Function
 
 from dnagoat.attention.positions import At, Pair, PositionScheme
-from dnagoat.attention.waves import ladder, waves
+from dnagoat.attention.waves import frequencies, ladder, waves
 from dnagoat.config import ModelConfig
+from dnagoat.errors import OptionError
 
 
 def turn(x: Tensor, cosine: Tensor, sine: Tensor) -> None:
@@ -57,10 +58,14 @@ class Rope(PositionScheme):
         super().__init__(config, layer)
         self.base = config.position.rope_base
 
+    def frequencies(self, pairs: int) -> Tensor:
+        """(C / 2,) radians a base, float64."""
+        return ladder(pairs, self.base)
+
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
         def make(positions: Tensor) -> Pair:
             precise = torch.promote_types(q.dtype, torch.float32)
-            cosine, sine = waves(positions, ladder(q.shape[-1] // 2, self.base), precise)
+            cosine, sine = waves(positions, self.frequencies(q.shape[-1] // 2), precise)
             return cosine.unsqueeze(-3), sine.unsqueeze(-3)
 
         return (
@@ -68,3 +73,25 @@ class Rope(PositionScheme):
             turned(k, *at.once("rope", at.keys, make)),
             None,
         )
+
+
+class BiasedRope(Rope):
+    """RoPE whose queries and keys have a bias a head: bias' R(d) bias is a spectral prior on frequencies of RoPE.
+
+    Where the biases start as a peak at a distance, the first R pairs turn with the configured periods, as GOAT's do.
+    """
+
+    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
+        super().__init__(config, layer)
+        self.own = frequencies(config.position.goat) if config.position.goat.init == "distances" else torch.empty(0)
+        if 2 * len(self.own) > self.content:
+            raise OptionError(f"{len(self.own)} periods need {2 * len(self.own)} lanes of a head of {self.content}")
+        self.query_bias = nn.Parameter(torch.zeros(self.heads, self.content))
+        self.key_bias = nn.Parameter(torch.zeros(self.heads, self.content))
+
+    def frequencies(self, pairs: int) -> Tensor:
+        return torch.cat([self.own, ladder(pairs - len(self.own), self.base)])
+
+    def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
+        biases = (bias[:, None].to(q.dtype) for bias in (self.query_bias, self.key_bias))
+        return super().rotate(q + next(biases), k + next(biases), at)

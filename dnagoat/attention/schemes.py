@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dnagoat.attention.alibi import Alibi
+from dnagoat.attention.convolution import Convolution
 from dnagoat.attention.goat import Goat, RotatedGoat
 from dnagoat.attention.momentum import Momentum
 from dnagoat.attention.positions import PositionScheme
-from dnagoat.attention.rope import Rope
+from dnagoat.attention.rope import BiasedRope, Rope
 from dnagoat.attention.sinusoidal import Sinusoidal
 from dnagoat.config import ModelConfig
 from dnagoat.errors import OptionError
@@ -15,6 +16,7 @@ SCHEMES: dict[str, type[PositionScheme]] = {
     "nope": PositionScheme,
     "sinusoidal": Sinusoidal,
     "rope": Rope,
+    "rope+bias": BiasedRope,
     "alibi": Alibi,
     "goat": Goat,
     "goat+rope": RotatedGoat,
@@ -22,13 +24,15 @@ SCHEMES: dict[str, type[PositionScheme]] = {
 
 
 def scheme_for(config: ModelConfig, layer: int) -> PositionScheme:
-    """The scheme of one layer, with momentum on top where the configuration asks for it."""
+    """The scheme of one layer, with momentum or a convolution on top where the configuration asks for it."""
     scheme = SCHEMES[config.position.name](config, layer)
     if scheme.content < 2:
         raise OptionError(
             f"{config.position.name} needs {scheme.lanes} lanes, more than a head of {config.head_width} can spare; "
             "use a lower rank, fewer parts or wider heads"
         )
+    if config.position.convolution is not None:
+        return Convolution(scheme, config, config.position.convolution)
     momentum = config.position.momentum
     if momentum is None or (momentum.layers is not None and layer not in momentum.layers):
         return scheme

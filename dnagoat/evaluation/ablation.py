@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 
 import torch
 from torch import Tensor
 
 from dnagoat.attention.goat import Goat, Part
-from dnagoat.attention.momentum import Momentum
 from dnagoat.attention.positions import At, Pair, PositionScheme
+from dnagoat.attention.wrapper import Wrapper, innermost
 from dnagoat.config import ModelConfig
 from dnagoat.model import DnaLM
 
-MOMENTUM, ROTATION, EMBEDDING, BIAS = "momentum", "rotation", "position embedding", "bias"
-ROTATING, EMBEDDED = {"rope", "goat+rope"}, {"sinusoidal"}
+MOMENTUM, CONVOLUTION = "momentum", "convolution"
+ROTATION, EMBEDDING, BIAS = "rotation", "position embedding", "bias"
+ROTATING, EMBEDDED = {"rope", "rope+bias", "goat+rope"}, {"sinusoidal"}
 
 
 class MutePart(Part):
@@ -59,7 +61,8 @@ def parts_of(config: ModelConfig) -> list[str]:
     parts += [BIAS] if position.name == "alibi" else []
     parts += [ROTATION] if position.name in ROTATING else []
     parts += [EMBEDDING] if position.name in EMBEDDED else []
-    return parts + ([MOMENTUM] if position.momentum is not None else [])
+    parts += [MOMENTUM] if position.momentum is not None else []
+    return parts + ([CONVOLUTION] if position.convolution is not None else [])
 
 
 @contextmanager
@@ -79,19 +82,19 @@ def without(model: DnaLM, part: str) -> Iterator[None]:
 
 
 def _parts(scheme: PositionScheme) -> torch.nn.ModuleDict | dict[str, torch.nn.Module]:
-    inner = scheme.inner if isinstance(scheme, Momentum) else scheme
+    inner = innermost(scheme)
     return inner.parts if isinstance(inner, Goat) else {}
 
 
 def _muted(scheme: PositionScheme, config: ModelConfig, part: str) -> PositionScheme:
-    if part == MOMENTUM:
-        return scheme.inner if isinstance(scheme, Momentum) else scheme
+    if part in (MOMENTUM, CONVOLUTION):
+        return innermost(scheme)
     parts = _parts(scheme)
     if part in parts:
         parts[part] = MutePart(parts[part])  # type: ignore[arg-type]
         return scheme
-    if isinstance(scheme, Momentum):
-        sheared = Momentum(Mute(scheme.inner, config, part), config, config.position.momentum)  # type: ignore[arg-type]
-        sheared.strength = scheme.strength
-        return sheared
+    if isinstance(scheme, Wrapper):
+        around = copy(scheme)  # the same taps or strength, around another scheme
+        around._modules = {**scheme._modules, "inner": Mute(scheme.inner, config, part)}
+        return around
     return Mute(scheme, config, part)

@@ -13,6 +13,7 @@ import torch
 from dnagoat.attention.goat import Goat
 from dnagoat.attention.momentum import Momentum
 from dnagoat.attention.positions import At, PositionScheme
+from dnagoat.attention.wrapper import innermost
 from dnagoat.evaluation.anatomy import causal, divergence_from_uniform, effective_reach
 from dnagoat.evaluation.dominance import standing_out
 from dnagoat.evaluation.measures import Result
@@ -44,7 +45,7 @@ def shape(model: DnaLM, start: DnaLM) -> Result:
 
 
 def _layer(scheme: PositionScheme, context: int) -> Result:
-    inner = scheme.inner if isinstance(scheme, Momentum) else scheme
+    inner = innermost(scheme)
     device = next(iter(inner.state_dict(keep_vars=True).values()), torch.empty(0)).device
     keys = torch.arange(context, device=device)
     prior, allowed = inner.log_prior(keys[-1:], keys), causal(1, context, device)

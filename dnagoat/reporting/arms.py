@@ -25,6 +25,8 @@ def scheme(config: RunConfig) -> str:
         name = name.replace("goat", f"goat:{'+'.join(parts)}", 1)
     if position.momentum is not None and position.momentum.strength > 0:
         name += "+momentum"
+    if position.convolution is not None:
+        name += "+convolution"
     if config.model.normaliser != "softmax":
         name += f" {config.model.normaliser}"
     return name

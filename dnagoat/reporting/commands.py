@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from dnagoat.reporting.results import Results, RunResults
+from dnagoat.training.presets import preset
 
 
 def commands(results: Results) -> list[str]:
@@ -34,8 +35,11 @@ def _settings(run: RunResults) -> dict[str, Any]:
     return {
         "--position": model.position.name,
         **(_goat(run) if model.position.name.startswith("goat") else {}),
+        **(_start(run) if model.position.name == "rope+bias" else {}),
         "--rope-base": model.position.rope_base if "rope" in model.position.name else None,
         **_momentum(run),
+        "--convolution": model.position.convolution,
+        "--heads": model.heads if model.heads != preset(run.config.preset)[0].heads else None,
         "--normaliser": None if model.normaliser == "softmax" else model.normaliser,
         "--steps": train.steps,
         "--batch-size": train.batch_size,
@@ -56,16 +60,21 @@ def _settings(run: RunResults) -> dict[str, Any]:
 def _goat(run: RunResults) -> dict[str, Any]:
     goat = run.config.model.position.goat
     settings = {"--goat-parts": ",".join(goat.parts)}
-    if "spectral" in goat.parts:
-        layers = goat.distances if goat.init == "distances" else None
-        settings |= {
-            "--goat-init": goat.init,
-            **({"--goat-distances": ",".join("/".join(map(str, heads)) for heads in layers)} if layers else {}),
-            **({"--goat-amplitude": f"{goat.amplitude:g}"} if goat.init == "distances" else {}),
-            "--goat-rank": str(goat.rank),
-            **({"--goat-periods": ",".join(f"{period:g}" for period in goat.periods)} if goat.periods else {}),
-        }
+    settings |= _start(run) if "spectral" in goat.parts else {}
     return settings | ({"--goat-sink-width": str(goat.sink_width)} if "sink" in goat.parts else {})
+
+
+def _start(run: RunResults) -> dict[str, Any]:
+    """Where the prior starts, and its periods."""
+    goat = run.config.model.position.goat
+    layers = goat.distances if goat.init == "distances" else None
+    return {
+        "--goat-init": goat.init,
+        **({"--goat-distances": ",".join("/".join(map(str, heads)) for heads in layers)} if layers else {}),
+        **({"--goat-amplitude": f"{goat.amplitude:g}"} if goat.init == "distances" else {}),
+        "--goat-rank": str(goat.rank),
+        **({"--goat-periods": ",".join(f"{period:g}" for period in goat.periods)} if goat.periods else {}),
+    }
 
 
 def _momentum(run: RunResults) -> dict[str, Any]:

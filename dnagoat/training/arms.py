@@ -31,6 +31,7 @@ SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     "sink-width": lambda text: {GOAT + "sink_width": int(text)},
     "rope-base": lambda text: {"model.position.rope_base": float(text)},
     "momentum": lambda text: {"model.position.momentum": MomentumConfig(strength=float(text))},
+    "convolution": lambda text: {"model.position.convolution": int(text)},
     "heads": lambda text: {"model.heads": int(text)},
     "normaliser": lambda text: {"model.normaliser": text},
     "prior-lr-scale": lambda text: {"train.prior_lr_scale": float(text)},

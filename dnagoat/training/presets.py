@@ -69,6 +69,8 @@ def preset(name: str) -> tuple[ModelConfig, TrainConfig]:
 
 
 GOAT = "model.position.goat."
+# What a RoPE with biases takes of a prior's settings: where its peaks are, and the periods that they are made of.
+PEAKS = {GOAT + field for field in ("init", "distances", "amplitude", "periods", "rank")}
 LADDER = object()  # as a value of an option: the geometric ladder instead of a list of periods
 
 
@@ -119,6 +121,8 @@ def refuse_idle(position: str, options: Mapping[str, Any]) -> None:
     owners = {GOAT: "goat", "model.position.rope_base": "rope"}
     for path in (path for path, value in options.items() if value is not None):
         for start, owner in owners.items():
+            if position == "rope+bias" and path in PEAKS:
+                continue
             if path.startswith(start) and owner not in position:
                 name = path.rpartition(".")[2].replace("_", "-")
                 raise OptionError(f"{name} belongs to {owner}, and {position} has none; leave it out, or take {owner}")

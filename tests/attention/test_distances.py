@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dnagoat.attention.distances import DISTANCE_PERIODS, distances, peaks
+from dnagoat.attention.positions import At
 from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model import DnaLM
@@ -63,3 +64,19 @@ def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
     assert goat.periods == DISTANCE_PERIODS and goat.rank == 6
     assert goat.distances == ((1, 2), (1, 4), (1, 8), (1, 12))
     assert changed(base, started("uniform")).model.position.goat.periods == base.model.position.goat.periods
+
+
+def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:
+    goat = GoatConfig(parts=("spectral",), periods=DISTANCE_PERIODS, rank=6, init="distances")
+    kernels = []
+    for name in ("goat", "rope+bias"):
+        config = ModelConfig(width=128, heads=2, layers=2, context=64, position=PositionConfig(name=name, goat=goat))
+        attention = next(DnaLM(config).double().attentions())
+        scheme, at = attention.scheme, torch.arange(40)
+        if name == "goat":
+            kernels.append(scheme.log_prior(at, at))
+        else:  # without content the score is the kernel
+            nothing = torch.zeros(1, 2, 40, 64, dtype=torch.float64)
+            q, k, _ = scheme.rotate(nothing, nothing.clone(), At(at))
+            kernels.append((q @ k.mT)[0] / scheme.root)
+    torch.testing.assert_close(kernels[0], kernels[1], rtol=0, atol=2e-6)

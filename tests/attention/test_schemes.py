@@ -13,7 +13,7 @@ from dnagoat.attention.goat import Goat, Recency, Spectral
 from dnagoat.attention.momentum import Momentum, shear
 from dnagoat.attention.parity import Subject
 from dnagoat.attention.positions import At, PositionScheme
-from dnagoat.attention.reference import log_prior, rotated
+from dnagoat.attention.reference import log_prior, rope_ladder, rotated
 from dnagoat.attention.rope import Rope, turned
 from dnagoat.attention.schemes import SCHEMES, scheme_for
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
@@ -122,7 +122,7 @@ def test_a_rotation_in_half_precision_rounds_once(dtype: torch.dtype) -> None:
     scheme = Rope(ModelConfig(position=PositionConfig(name="rope")))
     x, at = torch.randn(1, 1, 2000, 64).to(dtype), At(torch.arange(10_000, 12_000))
     got, _, _ = scheme.rotate(x.clone(), x.clone(), at)
-    want = rotated(x.double(), at.queries, scheme.base)
+    want = rotated(x.double(), at.queries, rope_ladder(64, scheme.base))
     assert ((got - want).abs() <= 1.001 * torch.finfo(dtype).eps / 2 * want.abs() + 1e-6).all()
 
 

@@ -10,7 +10,7 @@ from dnagoat.evaluation.ablation import parts_of, without
 from dnagoat.evaluation.observe import Seen, observing
 from dnagoat.model import DnaLM
 
-SCHEMES = ["nope", "sinusoidal", "rope", "alibi", "goat", "goat+rope"]
+SCHEMES = ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 
 
 def model_of(name: str, momentum: float | None = None) -> DnaLM:
@@ -64,6 +64,8 @@ def test_every_part_matters_while_it_is_off_and_is_back_afterwards(name: str) ->
 def test_which_parts_there_are() -> None:
     assert parts_of(model_of("nope").config) == []
     assert parts_of(model_of("alibi").config) == ["bias"]
+    convolved = model_of("rope").config.but(position=PositionConfig(name="rope", convolution=3))
+    assert parts_of(convolved) == ["rotation", "convolution"]
     assert parts_of(model_of("goat+rope", 1.0).config) == ["spectral", "sink", "recency", "rotation", "momentum"]
 
 

@@ -18,7 +18,7 @@ from dnagoat.decoding import Decoder, bytes_a_sequence
 from dnagoat.genome.alphabet import START
 from dnagoat.model import DnaLM
 
-SCHEMES = ("nope", "sinusoidal", "rope", "alibi", "goat", "goat+rope")
+SCHEMES = ("nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope")
 NORMALISERS = ("softmax", "sparsemax", "entmax15", "entmax")
 LENGTH, CONTEXT = 28, 10  # nearly three times the training length
 RECENCY = {"alibi", "goat", "goat+rope"}

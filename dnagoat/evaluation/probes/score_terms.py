@@ -39,7 +39,7 @@ def split_scores(model: TokenLM, inputs: Tensor) -> Tensor:
     attention = next(model.attentions())
     scheme = attention.scheme
     inner, strength = (scheme.inner, float(scheme.strength)) if isinstance(scheme, Momentum) else (scheme, 0.0)
-    at = At(torch.arange(inputs.shape[1], device=inputs.device))
+    at = At.whole(inputs.shape[1], inputs.device)
     x = model.blocks[0].attention_norm(inner.embed(model.embedding(inputs), at))  # type: ignore[operator]
     heads = [side(x).unflatten(-1, (attention.heads, -1)).transpose(1, 2) for side in (attention.query, attention.key)]
     q, k, _ = inner.rotate(heads[0], heads[1], at)
