@@ -44,7 +44,8 @@ def _columns(title: str, *columns: str, left: tuple[str, ...] = ("arm", "verdict
 def _scores(result: dict[str, Any], split: str) -> Table:
     first, reference = result["arms"][0]["splits"][split]["all"], result["reference"]
     name = {"val": "Validation, which chose the checkpoints", "test": "Test"}[split]
-    title = f"{name}: {first['count']:,} bases, {first['blocks']:,} blocks, {len(result['seeds'])} seeds, nats per base"
+    seeds = "1 seed" if len(result["seeds"]) == 1 else f"{len(result['seeds'])} seeds"
+    title = f"{name}: {first['count']:,} bases, {first['blocks']:,} blocks, {seeds}, nats per base"
     table = _columns(title, "arm", "NLL", "95 %", f"minus {reference}", "over seeds", "over blocks", "verdict")
     for row in result["arms"]:
         numbers = row["splits"][split]["all"]

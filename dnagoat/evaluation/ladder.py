@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ from dnagoat.genome.dataset import Dataset, open_dataset
 
 BATCH_BASES = 1 << 19
 GROUP_BASES = 1 << 24  # the training split is searched for repeats once for so many scored bases
+KEPT = 2  # answers: validation and test
+ANSWERS: dict[str, dict[str, NDArray[np.float64]]] = {}
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,28 @@ class Trained:
 
 
 def ladder_sums(dataset: Dataset, scores: Scores, progress: Progress = silent) -> dict[str, NDArray[np.float64]]:
-    """Nats of each piece (n,) under each baseline, over the bases that the model was scored on, with its context."""
+    """Nats of each piece (n,) under each baseline, over the bases that the model was scored on, with its context.
+
+    The answers for the latest bases are kept, a question for each split: the runs of a comparison share them.
+    """
+    question = _question(dataset, scores)
+    if question not in ANSWERS:
+        while len(ANSWERS) >= KEPT:
+            del ANSWERS[next(iter(ANSWERS))]
+        ANSWERS[question] = _computed(dataset, scores, progress)
+    return ANSWERS[question]
+
+
+def _question(dataset: Dataset, scores: Scores) -> str:
+    """A hash of everything that the answer depends on."""
+    asked = sha256(f"{dataset.path} {dataset.content_hash}".encode())
+    pieces = scores.pieces
+    for array in (pieces.starts, pieces.widths, pieces.skips, np.packbits(np.isnan(scores.losses))):
+        asked.update(np.ascontiguousarray(array).tobytes())
+    return asked.hexdigest()
+
+
+def _computed(dataset: Dataset, scores: Scores, progress: Progress) -> dict[str, NDArray[np.float64]]:
     tables = trained(dataset.path, dataset.content_hash)
     pieces = scores.pieces
     sums: dict[str, NDArray[np.float64]] = {}

@@ -132,3 +132,17 @@ def test_ladder_scores_the_model_s_bases_alone(dataset: Dataset) -> None:
     expected = -(counted * np.log((seen + 5) / (seen.sum() + 20))).sum()
     assert sums["order-0"].sum() == pytest.approx(expected, rel=1e-6)
     assert list(sums)[-4:] == ["order-12-backoff", "order-16-hashed", "order-mix", "repeats"]
+
+
+def test_runs_that_are_scored_on_the_same_bases_share_the_answer(
+    dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces = sliding(stretches(dataset, "test"), 64, 64)
+    losses = np.where(dataset.tokens[pieces.positions()] & 7 < 4, 1.0, np.nan).astype(np.float32)
+    first = ladder_sums(dataset, Scores(pieces, losses, losses > 0))
+    fewer = losses.copy()
+    fewer[:40] = np.nan
+    other = ladder_sums(dataset, Scores(pieces, fewer, losses > 0))
+    assert other["order-0"].sum() < first["order-0"].sum()
+    monkeypatch.setattr("dnagoat.evaluation.ladder._computed", None)
+    assert ladder_sums(dataset, Scores(pieces, 2 * losses, losses > 2)) is first
