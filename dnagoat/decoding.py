@@ -35,7 +35,7 @@ def softmax_in_place(scores: Tensor) -> Tensor:
 
 
 class Layer:
-    """One block's weights, transposed for `x @ w`, the kernel's scale folded into the queries."""
+    """One block's weights, transposed for `x @ w`, the kernel's scale folded into queries that nothing else turns."""
 
     def __init__(self, block: Block) -> None:
         attention: Attention = block.attention
@@ -43,7 +43,7 @@ class Layer:
         self.still = type(self.scheme).rotate is PositionScheme.rotate
         plain = isinstance(attention.normaliser, Softmax)
         self.normalise: Callable[[Tensor], Tensor] = softmax_in_place if plain else attention.normaliser.forward
-        query = attention.query.weight / self.scheme.root
+        query = attention.query.weight / (self.scheme.root if self.still else 1)
         self.project = torch.cat([query, attention.key.weight, attention.value.weight]).T.contiguous()
         self.out = attention.out.weight.T.contiguous()
         # gelu(u) = (z + z erf z) / sqrt 2 with z = u / sqrt 2: torch's own takes twice as long for a single row.
@@ -131,7 +131,7 @@ class Decoder:
         for layer, pair in enumerate(cache.before):
             if pair is not None:
                 q, k = (x.repeat_interleave(repeats, 0) for x in pair)
-                self._remember(layer, rows, q / self.layers[layer].scheme.root, k)
+                self._remember(layer, rows, q, k)
         return linear(self.norm(x), self.head).repeat_interleave(repeats, 0)
 
     def _newest(self, symbols: Tensor, cache: Cache) -> Tensor:
@@ -202,13 +202,13 @@ class Decoder:
         return self._here[1]
 
     def _rotate(self, i: int) -> None:
-        """Queries and keys of layer i turned to their position, or sheared, where the scheme does that."""
+        """Queries and keys of layer i as the scheme turns or mixes them, and the kernel's scale."""
         to = self._scratch
         query, key = to.query.unsqueeze(2), to.key.unsqueeze(2)
         turned_query, turned_key, held = self.layers[i].scheme.rotate(query, key, self._at(), self.before[i])
         # What is held until the next step may be a view of what the next step writes over.
         self.before[i] = None if held is None else (held[0].clone(), held[1].clone())
-        query.copy_(turned_query)
+        torch.div(turned_query, self.layers[i].scheme.root, out=query)
         key.copy_(turned_key)
 
 

@@ -52,7 +52,7 @@ def seeded_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Te
 
 
 def distances_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
-    """Each head's spectral part peaks at a distance of its own; slopes as ALiBi's, everything else as `uniform`."""
+    """Each head's spectral part, or RoPE's biases, peaks at a distance of its own; slopes as ALiBi's, the rest 0."""
     goat = config.position.goat
     if name.endswith(".slopes"):
         return alibi_slopes(config.heads).to(start)
@@ -83,6 +83,7 @@ def initialise(model: DnaLM, seed: int) -> None:
 
 def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelConfig) -> Tensor:
     owner = model.get_submodule(name.rpartition(".")[0])
+    name = name.replace(".scheme.inner.", ".scheme.")  # what is put around a scheme does not change its start
     shape = tuple(parameter.shape)
     if ".scheme." in name or ".normaliser." in name:
         fan = owner.in_features if isinstance(owner, torch.nn.Linear) else None

@@ -26,7 +26,7 @@ class Cache:
         shape = (config.layers, batch, config.heads, capacity, config.head_width)
         self.k = torch.empty(shape, device=device, dtype=dtype)
         self.v = torch.empty(shape, device=device, dtype=dtype)
-        self.before: list[Pair | None] = [None] * config.layers  # momentum's last unsheared query and key
+        self.before: list[Pair | None] = [None] * config.layers  # what a scheme mixes into the next query and key
         self.capacity, self.length = capacity, 0
 
     def at(self, count: int) -> At:

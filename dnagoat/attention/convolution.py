@@ -1,4 +1,4 @@
-"""A short causal convolution of queries and keys (as in H3, arXiv 2212.14052), each channel by itself.
+"""A short causal convolution of queries and keys, each channel by itself.
 
 It wraps any scheme and acts before its rotation, on content alone. A head then sees the bases just before its own
 without a position scheme that tells it where they are: the fair rival of a prior that starts at small distances.
@@ -24,7 +24,7 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
     y = x
     for n in range(back):
         y = torch.addcmul(y, padded.narrow(-2, back - 1 - n, count), taps[:, n, None].to(x.dtype))
-    return y, padded[..., count:, :].detach()
+    return y, padded[..., count:, :].detach().clone()
 
 
 class Convolution(Wrapper):

@@ -24,7 +24,8 @@ Made = TypeVar("Made", Tensor, Pair)
 class At:
     """Absolute positions of queries and keys, (T,) or (B, T); what layers share about them is made once a forward.
 
-    `origin` is a position to count from where only differences matter; keys that are kept for later need that of 0.
+    `origin` is a position to count from where only differences matter (recency's lanes); `queries` and `keys` stay
+    absolute. Keys that are kept for later calls must be counted from 0.
     """
 
     def __init__(self, queries: Tensor, keys: Tensor | None = None, origin: int = 0) -> None:

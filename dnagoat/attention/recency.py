@@ -58,7 +58,7 @@ class SlopeLanes(Function):
 def pieces_at(at: At, positions: Tensor, dtype: torch.dtype) -> Tensor:
     """(..., T, 4): pieces of j and of j + 256, made once a forward.
 
-    They count from the multiple of 512 below the origin. From the middle of 2,048 bases a is 0 or a power of two, and a
+    They count from the multiple of 512 below the origin. From the middle of 2,048 bases a is between -2 and 2, and a
     kernel that rounds its partial sums to bfloat16 (PyTorch's on CPUs, every 512 keys) rounds dq_a and a_i eps_i alike.
     """
 

@@ -93,5 +93,13 @@ class BiasedRope(Rope):
         return torch.cat([self.own, ladder(pairs - len(self.own), self.base)])
 
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
-        biases = (bias[:, None].to(q.dtype) for bias in (self.query_bias, self.key_bias))
-        return super().rotate(q + next(biases), k + next(biases), at)
+        query, key = self.query_bias[:, None].to(q.dtype), self.key_bias[:, None].to(k.dtype)
+        return super().rotate(q + query, k + key, at)
+
+    @torch.no_grad()
+    def kernel(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """(H, T, S) float64: what the biases alone give to the scores, this scheme's log-prior."""
+        query = self.query_bias.double()[None, :, None].repeat(1, 1, len(queries), 1)
+        key = self.key_bias.double()[None, :, None].repeat(1, 1, len(keys), 1)
+        query, key, _ = super().rotate(query, key, At(queries, keys))
+        return (query @ key.mT)[0] / self.root

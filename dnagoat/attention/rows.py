@@ -17,7 +17,8 @@ from torch import Tensor
 from dnagoat.attention.positions import At, PositionScheme
 
 BLOCK = 128  # positions whose lanes are made at a time
-AHEAD = 16  # rows that are formed at a time
+AHEAD = 16  # rows that are formed at a time, fewer where they are long
+AHEAD_SYMBOLS = 1 << 16
 
 
 class PriorRows:
@@ -50,7 +51,8 @@ class PriorRows:
         if position >= self._first + BLOCK:
             self._make(position)
         within = position - self._first
-        count = min(AHEAD, BLOCK - within, self.room - slot) if slot == position else 1
+        few = max(1, AHEAD_SYMBOLS // self.room)
+        count = min(AHEAD, few, BLOCK - within, self.room - slot) if slot == position else 1
         following, slots = slice(within, within + count), slice(slot, slot + count)
         self.keys[..., slots] = self._key[..., following]
         self._near[..., slots] = self._near_key[..., following]

@@ -13,13 +13,14 @@ from torch import Tensor
 
 from dnagoat.attention.goat import Goat, Part
 from dnagoat.attention.positions import At, Pair, PositionScheme
+from dnagoat.attention.rope import BiasedRope, Rope
 from dnagoat.attention.wrapper import Wrapper, innermost
 from dnagoat.config import ModelConfig
 from dnagoat.model import DnaLM
 
 MOMENTUM, CONVOLUTION = "momentum", "convolution"
 ROTATION, EMBEDDING, BIAS = "rotation", "position embedding", "bias"
-ROTATING, EMBEDDED = {"rope", "rope+bias", "goat+rope"}, {"sinusoidal"}
+ROTATING, EMBEDDED, BIASED = {"rope", "rope+bias", "goat+rope"}, {"sinusoidal"}, {"alibi", "rope+bias"}
 
 
 class MutePart(Part):
@@ -47,7 +48,11 @@ class Mute(PositionScheme):
         return x if self.closed == EMBEDDING else self.scheme.embed(x, at)
 
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
-        return (q, k, None) if self.closed == ROTATION else self.scheme.rotate(q, k, at, before)
+        if self.closed == ROTATION:  # with it go biases, which it made a kernel
+            return q, k, None
+        if self.closed == BIAS and isinstance(self.scheme, BiasedRope):
+            return Rope.rotate(self.scheme, q, k, at, before)
+        return self.scheme.rotate(q, k, at, before)
 
     def lanes_at(self, at: At) -> Pair | None:
         lanes = self.scheme.lanes_at(at)
@@ -58,7 +63,7 @@ def parts_of(config: ModelConfig) -> list[str]:
     """What can be switched off in a model of this configuration; empty for one that has no positions."""
     position = config.position
     parts: list[str] = list(position.goat.parts) if position.name.startswith("goat") else []
-    parts += [BIAS] if position.name == "alibi" else []
+    parts += [BIAS] if position.name in BIASED else []
     parts += [ROTATION] if position.name in ROTATING else []
     parts += [EMBEDDING] if position.name in EMBEDDED else []
     parts += [MOMENTUM] if position.momentum is not None else []

@@ -6,7 +6,6 @@ import shlex
 from typing import Any
 
 from dnagoat.reporting.results import Results, RunResults
-from dnagoat.training.presets import preset
 
 
 def commands(results: Results) -> list[str]:
@@ -35,11 +34,11 @@ def _settings(run: RunResults) -> dict[str, Any]:
     return {
         "--position": model.position.name,
         **(_goat(run) if model.position.name.startswith("goat") else {}),
-        **(_start(run) if model.position.name == "rope+bias" else {}),
+        **(_start(run) if model.position.name == "rope+bias" and model.position.goat.init == "distances" else {}),
         "--rope-base": model.position.rope_base if "rope" in model.position.name else None,
         **_momentum(run),
         "--convolution": model.position.convolution,
-        "--heads": model.heads if model.heads != preset(run.config.preset)[0].heads else None,
+        "--heads": model.heads,
         "--normaliser": None if model.normaliser == "softmax" else model.normaliser,
         "--steps": train.steps,
         "--batch-size": train.batch_size,

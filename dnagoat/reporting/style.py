@@ -28,12 +28,12 @@ ALARM = Ink("#a4262c", "#ff9a93")
 # apart for deuteranopes and protanopes (tested); markers and line styles tell the others apart as well.
 KNOWN_ARMS = {
     "rope": Ink("#0072b2", "#5aaef0"),
-    "rope+bias": Ink("#3f8f9f", "#7fd0e0"),
     "goat": Ink("#d55e00", "#ff8c42"),
     "alibi": Ink("#009e73", "#2fd3a3"),
     "nope": Ink("#5c1f4d", "#a8538a"),
     "sinusoidal": Ink("#b9598f", "#f08dc2"),
     "goat+rope": Ink("#a87900", "#e8b83a"),
+    "rope+bias": Ink("#3f8f9f", "#7fd0e0"),
 }
 SPARE = (
     Ink("#332288", "#938af0"),

@@ -69,7 +69,7 @@ def preset(name: str) -> tuple[ModelConfig, TrainConfig]:
 
 
 GOAT = "model.position.goat."
-# What a RoPE with biases takes of a prior's settings: where its peaks are, and the periods that they are made of.
+# What a RoPE whose biases start as peaks takes of a prior's settings: where they are, and of which periods.
 PEAKS = {GOAT + field for field in ("init", "distances", "amplitude", "periods", "rank")}
 LADDER = object()  # as a value of an option: the geometric ladder instead of a list of periods
 
@@ -119,10 +119,9 @@ def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
 def refuse_idle(position: str, options: Mapping[str, Any]) -> None:
     """An `OptionError` where an option sets what this position scheme does not have: it would change nothing."""
     owners = {GOAT: "goat", "model.position.rope_base": "rope"}
-    for path in (path for path, value in options.items() if value is not None):
+    peaks = PEAKS if position == "rope+bias" and options.get(GOAT + "init") == "distances" else ()
+    for path in (path for path, value in options.items() if value is not None and path not in peaks):
         for start, owner in owners.items():
-            if position == "rope+bias" and path in PEAKS:
-                continue
             if path.startswith(start) and owner not in position:
                 name = path.rpartition(".")[2].replace("_", "-")
                 raise OptionError(f"{name} belongs to {owner}, and {position} has none; leave it out, or take {owner}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from dnagoat.attention import reference
 from dnagoat.attention.distances import DISTANCE_PERIODS, distances, peaks
 from dnagoat.attention.positions import At
 from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
@@ -78,5 +79,8 @@ def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:
         else:  # without content the score is the kernel
             nothing = torch.zeros(1, 2, 40, 64, dtype=torch.float64)
             q, k, _ = scheme.rotate(nothing, nothing.clone(), At(at))
-            kernels.append((q @ k.mT)[0] / scheme.root)
+            kernels += [(q @ k.mT)[0] / scheme.root, scheme.kernel(at, at)]
+            x = torch.randn(1, 40, 128, dtype=torch.float64)
+            torch.testing.assert_close(attention(x, At(at)), reference.attention(attention, x))
     torch.testing.assert_close(kernels[0], kernels[1], rtol=0, atol=2e-6)
+    torch.testing.assert_close(kernels[1], kernels[2])

@@ -49,7 +49,7 @@ def test_tf32_keeps_the_prior(subject: Subject) -> None:
     assert errors["forward"] <= 2e-2
 
 
-@pytest.mark.parametrize("name", ["rope", "alibi", "goat", "goat+rope"])
+@pytest.mark.parametrize("name", ["rope", "rope+bias", "alibi", "goat", "goat+rope"])
 def test_half_precision_runs_a_fused_kernel(name: str) -> None:
     model = DnaLM(ModelConfig(layers=1, position=PositionConfig(name=name))).cuda()  # type: ignore[arg-type]
     codes = torch.zeros(2, 512, dtype=torch.long, device="cuda")

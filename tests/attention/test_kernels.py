@@ -22,7 +22,7 @@ from dnagoat.model import DnaLM
 softmax = kernels.dense(lambda scores: scores.softmax(-1))
 
 
-@pytest.mark.parametrize("name", ["nope", "sinusoidal", "rope", "alibi", "goat", "goat+rope"])
+@pytest.mark.parametrize("name", ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"])
 def test_a_full_pass_is_one_causal_call_without_a_mask(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, Any]] = []
 

@@ -12,7 +12,7 @@ from dnagoat.genome.dataset import Dataset
 QUICK = MeasureOptions(block=100, resamples=1000, lengths=("1x", "2x", "8x"), windows=5)
 
 
-@pytest.mark.parametrize("position", ["goat", "rope", "sinusoidal", "alibi"])
+@pytest.mark.parametrize("position", ["goat", "rope", "rope+bias", "sinusoidal", "alibi"])
 def test_streaming_through_the_cache_is_one_pass(make_run, dataset: Dataset, position: str) -> None:
     model = make_run(position).model()
     codes = dataset.codes(0, 600).reshape(2, 300)

@@ -64,6 +64,7 @@ def test_every_part_matters_while_it_is_off_and_is_back_afterwards(name: str) ->
 def test_which_parts_there_are() -> None:
     assert parts_of(model_of("nope").config) == []
     assert parts_of(model_of("alibi").config) == ["bias"]
+    assert parts_of(model_of("rope+bias").config) == ["bias", "rotation"]
     convolved = model_of("rope").config.but(position=PositionConfig(name="rope", convolution=3))
     assert parts_of(convolved) == ["rotation", "convolution"]
     assert parts_of(model_of("goat+rope", 1.0).config) == ["spectral", "sink", "recency", "rotation", "momentum"]

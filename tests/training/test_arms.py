@@ -26,6 +26,8 @@ def test_names_become_configurations(config: RunConfig) -> None:
     assert (periods.periods, periods.rank, periods.init) == ((3.0, 171.0), 2, "uniform")
     rotated = of_arm(config, "goat+rope:recency@momentum=0.3", seed=0, lr=0.5)
     assert rotated.model.position.name == "goat+rope" and rotated.train.lr == 0.5
+    rival = of_arm(config, "alibi@convolution=4@heads=2", seed=0).model
+    assert (rival.position.convolution, rival.heads) == (4, 2)
     assert rotated.model.position.momentum is not None and rotated.model.position.momentum.strength == 0.3
 
 

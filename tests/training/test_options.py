@@ -61,7 +61,7 @@ def test_the_recipe_of_the_literature(config: RunConfig) -> None:
     assert with_recipe(config.train) == config.train
 
 
-@pytest.mark.parametrize("position", ["goat", "alibi", "goat+rope", "sinusoidal"])
+@pytest.mark.parametrize("position", ["goat", "alibi", "goat+rope", "rope+bias", "sinusoidal"])
 @pytest.mark.parametrize("size", ["tiny", "paper"])
 def test_matched_arms_have_as_many_parameters(size: str, position: str) -> None:
     model = changed(configure(size, "d", "h", 512, {}), {"model.position.name": position}).model
@@ -100,3 +100,7 @@ def test_an_option_that_would_change_nothing_is_refused() -> None:
             refuse_idle(position, {path: 4})
         refuse_idle("goat+rope", {path: 4})
         refuse_idle(position, {path: None, "train.lr": 0.1})
+    peaks = {"model.position.goat.init": "distances", "model.position.goat.amplitude": 2.0}
+    refuse_idle("rope+bias", peaks)
+    with pytest.raises(OptionError, match="rope\\+bias has none"):
+        refuse_idle("rope+bias", {"model.position.goat.amplitude": 2.0})
