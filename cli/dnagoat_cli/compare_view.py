@@ -10,6 +10,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+UNSTEADY = (
+    "the speeds of one arm's seeds differ by more than a quarter, as on a machine that does other work, so no ratio is "
+    "given; `dnagoat bench` measures speed"
+)
 STYLES = {"better": "bold green", "worse": "bold red", "not distinguishable": "yellow", "too few seeds": "dim"}
 
 
@@ -36,6 +40,7 @@ def _columns(title: str, *columns: str, left: tuple[str, ...] = ("arm", "verdict
             column,
             justify="left" if column in left else "right",
             no_wrap=column == "arm",
+            overflow="ellipsis" if column == "arm" else "fold",  # a number may be broken, never cut
             min_width=15 if column == "verdict" else None,
         )
     return table
@@ -106,14 +111,15 @@ def _costs(result: dict[str, Any]) -> Table:
             f"{parameters['all']:,}",
             f"{parameters['position']:,}",
             f"{row['tokens_per_second']:,.0f}",
-            f"{row['speed_ratio']:.2f}",
+            "–" if row["speed_ratio"] is None else f"{row['speed_ratio']:.2f}",
             memory,
         )
     return table
 
 
 def _warnings(result: dict[str, Any]) -> list[str]:
-    return [
+    busy = any(row["speed_ratio"] is None for row in result["arms"])
+    return [UNSTEADY] * busy + [
         warning
         for row in result["arms"]
         for strata in row["splits"].values()

@@ -31,6 +31,7 @@ from dnagoat.genome.windows import Split
 from dnagoat.runs import open_run
 
 FILE = "comparison.json"
+STEADY = 1.25  # largest ratio of the speeds of one arm's seeds with which speeds are compared
 SPLITS: tuple[Split, ...] = ("val", "test")
 Result = dict[str, Any]
 Sums = NDArray[np.float64]
@@ -121,20 +122,30 @@ def _within(scores: Scores, inside: NDArray[np.bool_], values: NDArray[np.float3
 
 def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[Scored, Scored]]) -> Result:
     taken, base = [_taken(path) for path in arm.runs], [_taken(path) for path in reference.runs]
-    speed, base_speed = (median(one["tokens_per_second"] for one in each) for each in (taken, base))
     return {
         "name": arm.name,
         "runs": [str(path) for path in arm.runs],
         "lr": arm.lr,
         "parameters": taken[0]["parameters"],
-        "tokens_per_second": speed,
-        "speed_ratio": speed / base_speed,
+        "tokens_per_second": median(_speeds(taken)),
+        "speed_ratio": speed_ratio(_speeds(taken), _speeds(base)),
         **{name: _largest(taken, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
         "splits": {
             split: {stratum: _numbers(own, other, stratum, arm is reference) for stratum in own.sums}
             for split, (own, other) in splits.items()
         },
     }
+
+
+def _speeds(taken: Sequence[Result]) -> list[float]:
+    return [one["tokens_per_second"] for one in taken]
+
+
+def speed_ratio(own: Sequence[float], base: Sequence[float]) -> float | None:
+    """Median over median; None where an arm's own seeds differ by more than `STEADY`: the machine did other work."""
+    if max(max(speeds) / min(speeds) for speeds in (own, base)) > STEADY:
+        return None
+    return median(own) / median(base)
 
 
 def _numbers(own: Scored, other: Scored, stratum: str, is_reference: bool) -> Result:

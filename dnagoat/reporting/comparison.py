@@ -51,8 +51,12 @@ def _cells(arm: Result, split: str) -> list[Cell]:
         Cell("reference" if found is None else found["verdict"], None if found is None else found["verdict"]),
         _nats(val, "") if val else Cell(UNKNOWN),
         Cell(large(arm["parameters"]["all"]), arm["parameters"]["all"]),
-        Cell(decimals(arm["speed_ratio"], 2), arm["speed_ratio"]),
+        _speed(arm["speed_ratio"]),
     ]
+
+
+def _speed(ratio: float | None) -> Cell:
+    return Cell(UNKNOWN, under="seeds differ: see bench") if ratio is None else Cell(decimals(ratio, 2), ratio)
 
 
 def _nats(result: Result, seeds: str) -> Cell:

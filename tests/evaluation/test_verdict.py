@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from dnagoat.evaluation.compare import speed_ratio
 from dnagoat.evaluation.verdict import Judgement, judge, t_interval
 
 SEEDS, BLOCKS, PER_BLOCK, BASES = 3, 60, 4, 512
@@ -72,3 +73,9 @@ def test_few_seeds_and_few_blocks_are_said() -> None:
     one = judge([[-50.0, -60.0, -55.0]], [[0.0, 0.0, 0.0]], [512, 512, 512], [0, 1, 2])
     assert one.call == "too few seeds" and one.models_differ
     assert len(one.warnings) == 2 and "only 3 blocks" in one.warnings[0]
+
+
+def test_speeds_of_a_machine_that_did_other_work_are_not_compared() -> None:
+    assert speed_ratio([100.0, 110.0, 90.0], [200.0, 210.0, 190.0]) == 0.5
+    assert speed_ratio([100.0, 200.0, 110.0], [200.0, 210.0, 190.0]) is None
+    assert speed_ratio([100.0], [50.0]) == 2.0
