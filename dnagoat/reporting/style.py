@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,14 +62,20 @@ class Look:
 
 
 def looks(arms: Sequence[str]) -> dict[str, Look]:
-    """A look for each arm: fixed for the known schemes, the next spare colour for any other label."""
+    """A look for each arm: its scheme's own colour, or the next spare one where several arms are of one scheme."""
     spare = iter(SPARE * (1 + len(arms) // len(SPARE)))
     names = list(dict.fromkeys(arms))
-    inks = {arm: KNOWN_ARMS.get(arm) or next(spare) for arm in names}
+    schemes = Counter(map(_scheme, names))
+    inks = {arm: KNOWN_ARMS.get(arm if schemes[_scheme(arm)] > 1 else _scheme(arm)) or next(spare) for arm in names}
     return {
         arm: Look(ink, MARKERS[rank % len(MARKERS)], DASHES[rank // len(SPARE) % len(DASHES)])
         for rank, (arm, ink) in enumerate(inks.items())
     }
+
+
+def _scheme(arm: str) -> str:
+    """`goat:spectral@heads=4` and `goat (lr 0.001)` are goat."""
+    return re.split(r"[:@ ]", arm, maxsplit=1)[0]
 
 
 def every_ink() -> list[Ink]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
@@ -101,7 +101,7 @@ def trajectories(results: Results, made: list[tuple[RunResults, Result]]) -> Fig
         figure.supylabel("GC (%)", fontsize=9.5)
         handles, names = axes[0].get_legend_handles_labels()
         unique = dict(zip(names, handles, strict=True))
-        figure.legend(unique.values(), unique.keys(), loc="outside upper center", ncols=3)
+        legend_above(figure, list(unique.values()), list(unique), most=3)
     return Figure(
         "gc-trajectories",
         "GC % along the true and the generated continuation of some loci",

@@ -13,6 +13,7 @@ from dnagoat.files import written_whole
 from dnagoat.reporting.style import drawing, every_ink
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
@@ -89,3 +90,9 @@ def canvas(
     FigureCanvasAgg(figure)
     axes = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False)
     return figure, list(axes.flat)
+
+
+def legend_above(figure: Drawing, handles: Sequence[Artist], names: Sequence[str], most: int) -> None:
+    """One legend for all panels, in at most `most` columns and in as many as the longest name leaves room for."""
+    inches = 0.5 + 0.075 * max(map(len, names), default=1)  # a letter of 9 points, and the line or marker before it
+    figure.legend(handles, names, loc="outside upper center", ncols=max(1, min(most, int(WIDTH / inches))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import percent
 from dnagoat.reporting.results import Results
 from dnagoat.reporting.style import MUTED, TEXT, drawing
@@ -41,7 +41,7 @@ def leaks(results: Results) -> Figure | None:
             panel.grid(axis="y", visible=False)
         axes[0].set_yticks(range(len(LEVELS)), list(LEVELS.values()))
         axes[0].invert_yaxis()
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+        legend_above(figure, *axes[0].get_legend_handles_labels(), most=2)
     told = [
         f"{percent(report['splits'][split]['overall']['near'])} of {split} windows overall and "
         f"{percent(report['splits'][split]['outside_repeats']['near'])} outside repeats"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, listed, percent
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.style import Look, drawing, looks
@@ -34,7 +34,7 @@ def _places(results: Results, made: Made) -> Figure:
             _panel(panel, made, name, styles)
         for panel in axes[len(groups) :]:
             panel.set_visible(False)
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(made))
+        legend_above(figure, *axes[0].get_legend_handles_labels(), most=len(made))
     told = [f"{run.arm} {_told(result)}" for run, result in made[:4]]
     return Figure(
         "strata",

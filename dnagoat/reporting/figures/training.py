@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
@@ -100,4 +100,4 @@ def _legend(figure: Drawing, shown: list[RunResults], results: Results) -> None:
     ]
     seeds = {arm: len(results.of(arm)) for arm in arms}
     names = [arm if seeds[arm] == 1 else f"{arm} ({seeds[arm]} seeds)" for arm in arms]
-    figure.legend(handles, names, loc="outside upper center", ncols=4)
+    legend_above(figure, handles, names, most=4)
