@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from dnagoat.attention.cache import Cache
+from dnagoat.attention.cache import Cache, kept
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.positions import At, Pair, PositionScheme
@@ -206,8 +206,7 @@ class Decoder:
         to = self._scratch
         query, key = to.query.unsqueeze(2), to.key.unsqueeze(2)
         turned_query, turned_key, held = self.layers[i].scheme.rotate(query, key, self._at(), self.before[i])
-        # What is held until the next step may be a view of what the next step writes over.
-        self.before[i] = None if held is None else (held[0].clone(), held[1].clone())
+        self.before[i] = kept(held)
         torch.div(turned_query, self.layers[i].scheme.root, out=query)
         key.copy_(turned_key)
 

@@ -12,6 +12,11 @@ from dnagoat.config import ModelConfig
 from dnagoat.errors import OptionError
 
 
+def kept(pair: Pair | None) -> Pair | None:
+    """What a scheme hands on, copied: it may be a view of all of a layer's queries, or of what is written over next."""
+    return None if pair is None else (pair[0].clone(), pair[1].clone())
+
+
 class Cache:
     """Room for `capacity` symbols of `batch` sequences; `length` of them are filled."""
 

@@ -24,7 +24,7 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
     y = x
     for n in range(back):
         y = torch.addcmul(y, padded.narrow(-2, back - 1 - n, count), taps[:, n, None].to(x.dtype))
-    return y, padded[..., count:, :].detach().clone()
+    return y, padded[..., count:, :].detach()
 
 
 class Convolution(Wrapper):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from dnagoat.attention.assemble import assemble
-from dnagoat.attention.cache import Cache
+from dnagoat.attention.cache import Cache, kept
 from dnagoat.attention.kernels import kernel_for
 from dnagoat.attention.normalisers import NORMALISERS
 from dnagoat.attention.positions import At
@@ -43,7 +43,7 @@ class Attention(nn.Module):
         causal, mask = x.shape[1] > 1, None
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
-            cache.before[self.layer] = last
+            cache.before[self.layer] = kept(last)
             mask = cache.mask(x.shape[1])
             causal = causal and mask is None
         y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)
@@ -62,7 +62,7 @@ class Attention(nn.Module):
         if lanes is not None:
             q, k = assemble(q, lanes[0]), assemble(k, lanes[1])
         k, v = cache.extend(self.layer, k, v)
-        cache.before[self.layer] = last
+        cache.before[self.layer] = kept(last)
         y = self.kernel(q[..., -1:, :], k, v, 1 / self.scheme.root, False, None)
         return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 

@@ -43,5 +43,5 @@ class Momentum(Wrapper):
         q, k, _ = self.inner.rotate(q, k, at)
         strength = self.strength.to(q.dtype)
         last_q, last_k = before or (None, None)
-        held = q[..., -1:, :].detach().clone(), k[..., -1:, :].detach().clone()
+        held = q[..., -1:, :].detach(), k[..., -1:, :].detach()
         return shear(q, strength, last_q), shear(k, strength, last_k), held

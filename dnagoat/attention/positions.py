@@ -98,6 +98,10 @@ class PositionScheme(nn.Module):
             query, key = (side.double() for side in lanes)
             return query @ key.transpose(-1, -2) / self.root
 
+    def kernel(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """(H, T, S) float64: what positions alone give to the scores: the log-prior, and what biases add."""
+        return self.log_prior(queries, keys)
+
     def constrain(self) -> None:
         """Puts parameters back where they are allowed to be; called after each optimizer step."""
 

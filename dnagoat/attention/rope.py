@@ -98,7 +98,7 @@ class BiasedRope(Rope):
 
     @torch.no_grad()
     def kernel(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """(H, T, S) float64: what the biases alone give to the scores, this scheme's log-prior."""
+        """(H, T, S) float64: what the biases alone give to the scores; there are no lanes."""
         query = self.query_bias.double()[None, :, None].repeat(1, 1, len(queries), 1)
         key = self.key_bias.double()[None, :, None].repeat(1, 1, len(keys), 1)
         query, key, _ = super().rotate(query, key, At(queries, keys))

@@ -13,7 +13,6 @@ import torch
 from dnagoat.attention.goat import Goat
 from dnagoat.attention.momentum import Momentum
 from dnagoat.attention.positions import At, PositionScheme
-from dnagoat.attention.rope import BiasedRope
 from dnagoat.attention.wrapper import innermost
 from dnagoat.evaluation.anatomy import causal, divergence_from_uniform, effective_reach
 from dnagoat.evaluation.dominance import standing_out
@@ -49,8 +48,7 @@ def _layer(scheme: PositionScheme, context: int) -> Result:
     inner = innermost(scheme)
     device = next(iter(inner.state_dict(keep_vars=True).values()), torch.empty(0)).device
     keys = torch.arange(context, device=device)
-    own = inner.kernel if isinstance(inner, BiasedRope) else inner.log_prior
-    prior, allowed = own(keys[-1:], keys), causal(1, context, device)
+    prior, allowed = inner.kernel(keys[-1:], keys), causal(1, context, device)
     reach = {mass: effective_reach(prior, allowed, mass).tolist() for mass in MASSES}
     divergence = divergence_from_uniform(prior, allowed)[:, 0].tolist()
     parts: dict[str, Any] = dict(inner.parts.items()) if isinstance(inner, Goat) else {}
