@@ -20,7 +20,7 @@ from torch.nn.functional import linear, scaled_dot_product_attention
 
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.positions import At
-from dnagoat.config import ModelConfig, PositionConfig
+from dnagoat.config import DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
 from dnagoat.model import DnaLM
 from dnagoat.training.loss import summed_loss
 from dnagoat.training.optimizer import adamw
@@ -33,7 +33,9 @@ Work = Callable[[], Tensor]
 
 def layer(name: str) -> Attention:
     """One attention module whose prior is not at zero, so that nothing can be skipped."""
-    module = Attention(ModelConfig(width=WIDTH, heads=HEADS, layers=1, position=PositionConfig(name=name)), 0)
+    goat = GoatConfig(init="seeded", rank=len(DNA_PERIODS), periods=DNA_PERIODS)
+    position = PositionConfig(name=name, goat=goat)
+    module = Attention(ModelConfig(width=WIDTH, heads=HEADS, layers=1, position=position), 0)
     with torch.no_grad():
         for parameter in module.scheme.parameters():
             parameter.uniform_(0.0, 0.1)

@@ -11,6 +11,8 @@ from dnagoat.errors import OptionError
 PositionName = Literal["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 GoatPart = Literal["spectral", "sink", "recency"]
 
+# Short periods make a peak at a distance narrow, those of 10.5 and 24 bases keep its copies away.
+DISTANCE_PERIODS = (2.0, 3.0, 4.0, 6.0, 10.5, 24.0)
 # In bases: 3 codon, 10.5 turn of the helix, 171 alpha satellite, about 300 Alu; the others fill the gaps between and
 # beyond, up to the length of long windows.
 DNA_PERIODS = (3.0, 10.5, 60.0, 171.0, 300.0, 1_000.0, 5_000.0, 20_000.0)
@@ -43,16 +45,17 @@ class GoatConfig(Frozen):
     """The prior's parts (SINK, SPECTRAL, RECENCY are separate components) and how they start.
 
     `periods` are in bases; without them the frequencies are the geometric ladder `ladder_base ** (-r / rank)`.
-    With init `distances`, `distances` names for each layer the distance in bases at which each head's spectral part
-    starts with its peak, of height `amplitude` a period (None: the rule of `dnagoat.attention.distances`).
+    With init `distances`, which trains best on DNA (LOG.md), `distances` names for each layer the distance in bases at
+    which each head's spectral part starts with its peak, of height `amplitude` a period (None: the rule of
+    `dnagoat.attention.distances`).
     """
 
     parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")
-    rank: int = Field(8, ge=1)
-    periods: tuple[float, ...] | None = DNA_PERIODS
+    rank: int = Field(len(DISTANCE_PERIODS), ge=1)
+    periods: tuple[float, ...] | None = DISTANCE_PERIODS
     ladder_base: float = Field(10_000.0, gt=1)
     learn_periods: bool = False
-    init: Literal["uniform", "seeded", "distances"] = "seeded"
+    init: Literal["uniform", "seeded", "distances"] = "distances"
     distances: tuple[tuple[int, ...], ...] | None = None
     amplitude: float = Field(1.0, gt=0)
     sink_width: int = Field(64, ge=1)

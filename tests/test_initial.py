@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from dnagoat.attention.alibi import alibi_slopes
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
+from dnagoat.config import DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
 from dnagoat.initial import initialise
 from dnagoat.model import DnaLM
 
@@ -29,7 +29,7 @@ def test_arms_share_the_start_of_what_they_share() -> None:
             continue
         if name.endswith(("query.weight", "key.weight")):
             heads, content = parameter.view(4, -1, 256), parameter.shape[0] // 4
-            assert content == 40
+            assert content == 44
             assert torch.equal(heads, wide[name].view(4, 64, 256)[:, :content])
         else:
             assert torch.equal(parameter, wide[name])
@@ -44,8 +44,9 @@ def test_streams_differ_by_name_and_have_the_stated_spread() -> None:
 
 
 def test_the_seeded_prior_is_the_authors() -> None:
-    values = NARROW.position_parameters()
-    for name, value in values.items():
+    goat = GoatConfig(init="seeded", rank=8, periods=DNA_PERIODS)
+    seeded = DnaLM(NARROW.config.but(position=PositionConfig(goat=goat)), seed=3)
+    for name, value in seeded.position_parameters().items():
         if name.endswith("slopes"):
             torch.testing.assert_close(value.detach(), alibi_slopes(4).float())
         if name.endswith(("odd", "gain", "first")):

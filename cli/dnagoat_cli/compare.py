@@ -50,6 +50,7 @@ def compare(
     lr: Annotated[
         str | None, typer.Option(help="One rate, or several with commas: tuned per arm on validation.")
     ] = None,
+    heads: o.Heads = None,
     match_parameters: o.MatchParameters = False,
     warmup: o.Warmup = None,
     schedule: o.Schedule = None,

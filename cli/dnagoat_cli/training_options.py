@@ -67,7 +67,8 @@ GoatLearnPeriods = Annotated[
 GoatInit = Annotated[
     str | None,
     typer.Option(
-        help="uniform (no prior at step 0), seeded, or distances (a peak for each head).", rich_help_panel=MODEL
+        help="distances (a peak for each head; the default), seeded (as the authors), or uniform (none).",
+        rich_help_panel=MODEL,
     ),
 ]
 GoatDistances = Annotated[

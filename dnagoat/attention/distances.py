@@ -14,8 +14,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-# Short periods make the peak narrow, those of 10.5 and 24 bases keep its copies away.
-DISTANCE_PERIODS = (2.0, 3.0, 4.0, 6.0, 10.5, 24.0)
 REACH = 4  # bases that the farthest head of the first layer looks back; each layer adds as many
 
 

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from dnagoat.attention import strips
 from dnagoat.errors import MissingError, OptionError
 
 Kernel = Callable[[Tensor, Tensor, Tensor, float, bool, Tensor | None], Tensor]
@@ -23,7 +24,12 @@ DENSE_LIMIT = 8_192
 
 
 def sdpa(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
-    """PyTorch's scaled_dot_product_attention, unmodified; it picks flash, efficient, cuDNN or math by itself."""
+    """PyTorch's scaled_dot_product_attention; it picks flash, efficient, cuDNN or math by itself.
+
+    Where its CPU kernel would compute what the causal mask hides, it is called strip by strip.
+    """
+    if causal and mask is None and strips.pays(q):
+        return strips.attend(q, k, v, scale)
     return scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, scale=scale)
 
 

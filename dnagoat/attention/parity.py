@@ -22,7 +22,7 @@ from dnagoat.attention.kernels import Kernel, dense, flash, flash_fault, sdpa
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.positions import At, PositionScheme
 from dnagoat.attention.rope import BiasedRope
-from dnagoat.config import GoatConfig, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
+from dnagoat.config import DNA_PERIODS, GoatConfig, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
 
 HEAD = 64
 SINK_RANGE = 10.0  # nats between the strongest and the weakest position
@@ -59,7 +59,7 @@ class Subject:
     def layer(self, device: torch.device | str = "cpu") -> Attention:
         generator = torch.Generator().manual_seed(self.seed)
         momentum = None if self.momentum is None else MomentumConfig(strength=self.momentum)
-        goat = GoatConfig(parts=self.parts)
+        goat = GoatConfig(parts=self.parts, init="seeded", rank=len(DNA_PERIODS), periods=DNA_PERIODS)
         position = PositionConfig(name=self.name, goat=goat, momentum=momentum, convolution=self.convolution)
         width = self.heads * HEAD
         layer = Attention(ModelConfig(width=width, heads=self.heads, layers=1, position=position, kernel="sdpa"), 0)

@@ -34,7 +34,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
     return {
         "--position": model.position.name,
         **(_goat(run) if model.position.name.startswith("goat") else {}),
-        **(_start(run) if model.position.name == "rope+bias" and model.position.goat.init == "distances" else {}),
+        **(_start(run) if model.position.name == "rope+bias" else {}),
         "--rope-base": model.position.rope_base if "rope" in model.position.name else None,
         **_momentum(run),
         "--convolution": model.position.convolution,

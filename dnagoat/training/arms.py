@@ -49,7 +49,7 @@ def options(arm: str) -> dict[str, Any]:
         if not name.startswith("goat"):
             raise OptionError(f"--arm {arm}: {name} has no parts; parts follow goat, as in goat:spectral+sink")
         chosen[GOAT + "parts"] = tuple(re.split(r"[+,]", parts))
-    for setting in settings:
+    for setting in sorted(settings, key=lambda setting: not setting.startswith("init=")):  # its periods may be changed
         chosen |= _setting(arm, setting)
     return chosen
 

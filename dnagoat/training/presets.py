@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from dnagoat import __version__
-from dnagoat.attention.distances import DISTANCE_PERIODS
-from dnagoat.config import Frozen, GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
+from dnagoat.config import (
+    DISTANCE_PERIODS,
+    DNA_PERIODS,
+    Frozen,
+    GoatConfig,
+    ModelConfig,
+    PositionConfig,
+    RunConfig,
+    TrainConfig,
+)
 from dnagoat.errors import OptionError
 
 F = TypeVar("F", bound=Frozen)
@@ -30,7 +38,9 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
             layers=8,
             mlp_width=2048,
             context=1024,
-            position=PositionConfig(goat=GoatConfig(rank=2, periods=None, ladder_base=10_000.0, sink_frequencies=8)),
+            position=PositionConfig(
+                goat=GoatConfig(init="seeded", rank=2, periods=None, ladder_base=10_000.0, sink_frequencies=8)
+            ),
         ),
         TrainConfig(
             steps=1000,
@@ -75,9 +85,9 @@ LADDER = object()  # as a value of an option: the geometric ladder instead of a 
 
 
 def started(init: str) -> dict[str, Any]:
-    """The fields that a prior's start sets: one that begins with distances comes with the periods that it peaks by."""
-    periods = {GOAT + "periods": DISTANCE_PERIODS, GOAT + "rank": len(DISTANCE_PERIODS)} if init == "distances" else {}
-    return {GOAT + "init": init, **periods}
+    """The fields that a prior's start sets: its periods are those that peaks are made of, or else those of DNA."""
+    periods = DISTANCE_PERIODS if init == "distances" else DNA_PERIODS
+    return {GOAT + "init": init, GOAT + "periods": periods, GOAT + "rank": len(periods)}
 
 
 def distances_named(text: str) -> dict[str, Any]:
@@ -119,7 +129,7 @@ def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
 def refuse_idle(position: str, options: Mapping[str, Any]) -> None:
     """An `OptionError` where an option sets what this position scheme does not have: it would change nothing."""
     owners = {GOAT: "goat", "model.position.rope_base": "rope"}
-    peaks = PEAKS if position == "rope+bias" and options.get(GOAT + "init") == "distances" else ()
+    peaks = PEAKS if position == "rope+bias" else ()
     for path in (path for path, value in options.items() if value is not None and path not in peaks):
         for start, owner in owners.items():
             if path.startswith(start) and owner not in position:

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from dnagoat.attention import reference
-from dnagoat.attention.distances import DISTANCE_PERIODS, distances, peaks
+from dnagoat.attention.distances import distances, peaks
 from dnagoat.attention.positions import At
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
+from dnagoat.config import DISTANCE_PERIODS, DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model import DnaLM
 from dnagoat.training.presets import changed, configure, distances_named, started
@@ -64,7 +64,10 @@ def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
     goat = changed(base, started("distances") | distances_named("1/2,1/4,1/8,1/12")).model.position.goat
     assert goat.periods == DISTANCE_PERIODS and goat.rank == 6
     assert goat.distances == ((1, 2), (1, 4), (1, 8), (1, 12))
-    assert changed(base, started("uniform")).model.position.goat.periods == base.model.position.goat.periods
+    assert changed(base, started("uniform")).model.position.goat.periods == DNA_PERIODS
+    assert (
+        base.model.position.goat == changed(base, started("distances")).model.position.goat
+    )  # what `goat` alone means
 
 
 def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:

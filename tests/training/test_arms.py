@@ -24,6 +24,7 @@ def test_names_become_configurations(config: RunConfig) -> None:
     assert of_arm(config, "goat:spectral,sink", seed=3) == parts
     periods = of_arm(config, "goat@periods=3/171@init=uniform", seed=0).model.position.goat
     assert (periods.periods, periods.rank, periods.init) == ((3.0, 171.0), 2, "uniform")
+    assert of_arm(config, "goat@rank=4@init=seeded", seed=0) == of_arm(config, "goat@init=seeded@rank=4", seed=0)
     rotated = of_arm(config, "goat+rope:recency@momentum=0.3", seed=0, lr=0.5)
     assert rotated.model.position.name == "goat+rope" and rotated.train.lr == 0.5
     rival = of_arm(config, "alibi@convolution=4@heads=2", seed=0).model

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from dnagoat.config import DNA_PERIODS, MomentumConfig, RunConfig
+from dnagoat.config import DISTANCE_PERIODS, MomentumConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.model import DnaLM
 from dnagoat.training.matching import count, matched
@@ -34,7 +34,7 @@ def test_an_option_reaches_its_field_and_leaves_the_rest(config: RunConfig) -> N
     goat = "model.position.goat."
     other = changed(config, {goat + "rank": 3, goat + "periods": LADDER, "train.lr": 0.5, "train.seed": None})
     assert (other.model.position.goat.rank, other.model.position.goat.periods) == (3, None)
-    assert config.model.position.goat.periods == DNA_PERIODS
+    assert config.model.position.goat.periods == DISTANCE_PERIODS
     assert other.train == config.train.but(lr=0.5)
     momentum = MomentumConfig(strength=0.5)
     assert changed(config, {"model.position.momentum": momentum}).model.position.momentum == momentum
@@ -77,7 +77,7 @@ def test_counted_without_being_built(config: RunConfig) -> None:
 @pytest.mark.parametrize("number", [math.inf, math.nan])
 @pytest.mark.parametrize("path", ["train.lr", "model.position.goat.amplitude", "model.position.goat.periods"])
 def test_no_setting_is_infinite(config: RunConfig, path: str, number: float) -> None:
-    value = (number,) * 8 if path.endswith("periods") else number
+    value = (number,) * 6 if path.endswith("periods") else number
     with pytest.raises(OptionError, match=path.rpartition(".")[2]):
         changed(config, {path: value})
 
@@ -103,4 +103,4 @@ def test_an_option_that_would_change_nothing_is_refused() -> None:
     peaks = {"model.position.goat.init": "distances", "model.position.goat.amplitude": 2.0}
     refuse_idle("rope+bias", peaks)
     with pytest.raises(OptionError, match="rope\\+bias has none"):
-        refuse_idle("rope+bias", {"model.position.goat.amplitude": 2.0})
+        refuse_idle("rope+bias", {"model.position.goat.sink_width": 8})

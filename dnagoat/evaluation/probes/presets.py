@@ -38,7 +38,7 @@ def recall_preset(name: str, task: TaskName) -> RecallOptions:
                 heads=8,
                 layers=12,
                 mlp_width=2048,
-                position=PositionConfig(goat=GoatConfig(rank=2, periods=None)),
+                position=PositionConfig(goat=GoatConfig(init="seeded", rank=2, periods=None)),
             ),
             train=TrainConfig(steps=PAPER_STEPS, batch_size=32, lr=3e-4, warmup=500),
         ),
