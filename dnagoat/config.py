@@ -46,8 +46,8 @@ class GoatConfig(Frozen):
 
     `periods` are in bases; without them the frequencies are the geometric ladder `ladder_base ** (-r / rank)`.
     With init `distances`, which trains best on DNA (LOG.md), `distances` names for each layer the distance in bases at
-    which each head's spectral part starts with its peak, of height `amplitude` a period (None: the rule of
-    `dnagoat.attention.distances`).
+    which each head's spectral part starts with its peak, of height `amplitude` a period; None is a head that starts
+    without one. `distances` None is the rule of `dnagoat.attention.distances`.
     """
 
     parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")
@@ -56,7 +56,7 @@ class GoatConfig(Frozen):
     ladder_base: float = Field(10_000.0, gt=1)
     learn_periods: bool = False
     init: Literal["uniform", "seeded", "distances"] = "distances"
-    distances: tuple[tuple[int, ...], ...] | None = None
+    distances: tuple[tuple[int | None, ...], ...] | None = None
     amplitude: float = Field(1.0, gt=0)
     sink_width: int = Field(64, ge=1)
     sink_frequencies: int = Field(8, ge=1)
@@ -70,7 +70,7 @@ class GoatConfig(Frozen):
                 raise ValueError(f"{len(self.periods)} periods for rank {self.rank}; give one period a rank")
             if min(self.periods) < 2:
                 raise ValueError("a period is at least 2 bases: a shorter one looks the same as a longer one")
-        if self.distances is not None and min((d for layer in self.distances for d in layer), default=0) < 0:
+        if self.distances is not None and min((d or 0 for layer in self.distances for d in layer), default=0) < 0:
             raise ValueError("a distance is 0 or more bases back; keys ahead are masked")
         return self
 

@@ -10,6 +10,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from dnagoat.reporting.numbers import counted
+
 UNSTEADY = (
     "the speeds of one arm's seeds differ by more than a quarter, as on a machine that does other work, so no ratio is "
     "given; `dnagoat bench` measures speed"
@@ -49,8 +51,8 @@ def _columns(title: str, *columns: str, left: tuple[str, ...] = ("arm", "verdict
 def _scores(result: dict[str, Any], split: str) -> Table:
     first, reference = result["arms"][0]["splits"][split]["all"], result["reference"]
     name = {"val": "Validation, which chose the checkpoints", "test": "Test"}[split]
-    seeds = "1 seed" if len(result["seeds"]) == 1 else f"{len(result['seeds'])} seeds"
-    title = f"{name}: {first['count']:,} bases, {first['blocks']:,} blocks, {seeds}, nats per base"
+    counts = [counted(first["count"], "base"), counted(first["blocks"], "block"), counted(len(result["seeds"]), "seed")]
+    title = f"{name}: {', '.join(counts)}, nats per base"
     table = _columns(title, "arm", "NLL", "95 %", f"minus {reference}", "over seeds", "over blocks", "verdict")
     for row in result["arms"]:
         numbers = row["splits"][split]["all"]

@@ -73,7 +73,7 @@ GoatInit = Annotated[
 ]
 GoatDistances = Annotated[
     str | None,
-    typer.Option(help="Bases back for each head by layer, as 1/2,1/4,1/8,1/12.", rich_help_panel=MODEL),
+    typer.Option(help="Bases back for each head by layer, as 1/2,1/4,1/8,1/-; - is no peak.", rich_help_panel=MODEL),
 ]
 GoatAmplitude = Annotated[float | None, typer.Option(help="Height of a peak, in nats a period.", rich_help_panel=MODEL)]
 GoatSinkWidth = Annotated[int | None, typer.Option(help="Hidden width of the sink's network.", rich_help_panel=MODEL)]

@@ -34,13 +34,14 @@ def _spaced(reach: int, heads: int) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def peaks(at: Sequence[int], frequencies: Tensor, amplitude: float) -> tuple[Tensor, Tensor]:
-    """Even and odd coefficients (H, R) of heads whose log-prior peaks `at` these distances."""
-    angles = torch.tensor(at, dtype=torch.float64)[:, None] * frequencies
-    return amplitude * angles.cos(), amplitude * angles.sin()
+def peaks(at: Sequence[int | None], frequencies: Tensor, amplitude: float) -> tuple[Tensor, Tensor]:
+    """Even and odd coefficients (H, R) of heads whose log-prior peaks `at` these distances, 0 where that is None."""
+    angles = torch.tensor([distance or 0 for distance in at], dtype=torch.float64)[:, None] * frequencies
+    height = torch.tensor([0.0 if distance is None else amplitude for distance in at], dtype=torch.float64)[:, None]
+    return height * angles.cos(), height * angles.sin()
 
 
-def peak_biases(at: Sequence[int], frequencies: Tensor, amplitude: float, content: int) -> tuple[Tensor, Tensor]:
+def peak_biases(at: Sequence[int | None], frequencies: Tensor, amplitude: float, content: int) -> tuple[Tensor, Tensor]:
     """Biases (H, C) of queries and keys under RoPE, whose first R pairs turn with `frequencies`: the same peaks.
 
     A pair's key bias is (s, 0) and its query bias s (cos w delta, -sin w delta): turned by d apart their product over
@@ -50,5 +51,5 @@ def peak_biases(at: Sequence[int], frequencies: Tensor, amplitude: float, conten
     strength = (amplitude * content**0.5) ** 0.5
     query, key = (torch.zeros(len(at), 2, content // 2, dtype=torch.float64) for _ in range(2))
     query[:, 0, : len(frequencies)], query[:, 1, : len(frequencies)] = strength * even, -strength * odd
-    key[:, 0, : len(frequencies)] = strength
+    key[:, 0, : len(frequencies)] = strength * (even.hypot(odd) > 0)  # none where there is no peak
     return query.flatten(1), key.flatten(1)

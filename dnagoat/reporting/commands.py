@@ -6,6 +6,7 @@ import shlex
 from typing import Any
 
 from dnagoat.reporting.results import Results, RunResults
+from dnagoat.training.presets import distances_text
 
 
 def commands(results: Results) -> list[str]:
@@ -69,7 +70,7 @@ def _start(run: RunResults) -> dict[str, Any]:
     layers = goat.distances if goat.init == "distances" else None
     return {
         "--goat-init": goat.init,
-        **({"--goat-distances": ",".join("/".join(map(str, heads)) for heads in layers)} if layers else {}),
+        **({"--goat-distances": distances_text(layers)} if layers else {}),
         **({"--goat-amplitude": f"{goat.amplitude:g}"} if goat.init == "distances" else {}),
         "--goat-rank": str(goat.rank),
         **({"--goat-periods": ",".join(f"{period:g}" for period in goat.periods)} if goat.periods else {}),

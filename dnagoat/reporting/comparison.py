@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, large, listed, whole
+from dnagoat.reporting.numbers import UNKNOWN, counted, decimals, interval, large, listed, whole
 from dnagoat.reporting.results import Result
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
@@ -32,10 +32,11 @@ def verdicts(comparison: Result, split: str) -> Table:
     rows = [Row(arm["name"], _cells(arm, split), arm=arm["name"]) for arm in comparison["arms"]]
     first = comparison["arms"][0]["splits"][split]["all"]
     notes = [
-        f"{len(comparison['seeds'])} seeds; {whole(first['count'])} scored bases in {whole(first['blocks'])} blocks of "
-        f"{whole(comparison['block_bases'])}. Arms of one seed share data order, initial values of shared weights and "
-        "scored bases, so the differences are paired. A verdict needs two 95 % intervals on the same side of 0: the t "
-        "interval over seeds (training again) and the block bootstrap (another stretch of genome).",
+        f"{counted(len(comparison['seeds']), 'seed')}; {counted(first['count'], 'scored base')} in "
+        f"{counted(first['blocks'], 'block')} of {whole(comparison['block_bases'])}. Arms of one seed share data "
+        "order, initial values of shared weights and scored bases, so the differences are paired. A verdict needs two "
+        "95 % intervals on the same side of 0: the t interval over seeds (training again) and the block bootstrap "
+        "(another stretch of genome).",
         *_warnings(comparison, split),
     ]
     return Table("comparison", "Verdict on each arm", "Arm", columns, rows, notes)

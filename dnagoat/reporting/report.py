@@ -29,7 +29,7 @@ from dnagoat.reporting.figures import (
 from dnagoat.reporting.figures.figure import Figure
 from dnagoat.reporting.figures.probes import figure_of
 from dnagoat.reporting.methods import Methods, methods, versions
-from dnagoat.reporting.numbers import listed
+from dnagoat.reporting.numbers import counted, listed
 from dnagoat.reporting.page import page
 from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.style import looks
@@ -228,8 +228,5 @@ def _subtitle(results: Results) -> str:
         return "Probes: small models trained for one task"
     names = sorted({Path(run.config.dataset).name for run in results.runs})
     presets = sorted({run.config.preset for run in results.runs})
-    seeds = len({run.seed for run in results.runs})
-    return (
-        f"{len(results.runs)} {'run' if len(results.runs) == 1 else 'runs'}, {seeds} "
-        f"{'seed' if seeds == 1 else 'seeds'}, dataset {listed(names)}, preset {listed(presets)}"
-    )
+    counts = [counted(len(results.runs), "run"), counted(len({run.seed for run in results.runs}), "seed")]
+    return f"{', '.join(counts)}, dataset {listed(names)}, preset {listed(presets)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from dnagoat import __version__
@@ -91,8 +91,14 @@ def started(init: str) -> dict[str, Any]:
 
 
 def distances_named(text: str) -> dict[str, Any]:
-    """`1/2,1/4` -> distances (1, 2) for the heads of the first layer, (1, 4) for those of the second."""
-    return {GOAT + "distances": tuple(tuple(int(head) for head in layer.split("/")) for layer in text.split(","))}
+    """`1/2,1/-` -> distances (1, 2) for the heads of the first layer, (1, none) for those of the second."""
+    layers = [layer.split("/") for layer in text.split(",")]
+    return {GOAT + "distances": tuple(tuple(None if head == "-" else int(head) for head in layer) for layer in layers)}
+
+
+def distances_text(distances: Sequence[Sequence[int | None]]) -> str:
+    """The opposite of `distances_named`."""
+    return ",".join("/".join("-" if head is None else str(head) for head in layer) for layer in distances)
 
 
 def configure(name: str, dataset: str, dataset_hash: str, window: int, options: Mapping[str, Any]) -> RunConfig:

@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from dnagoat.attention import reference
-from dnagoat.attention.distances import distances, peaks
+from dnagoat.attention.distances import distances, peak_biases, peaks
 from dnagoat.attention.positions import At
 from dnagoat.config import DISTANCE_PERIODS, DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model import DnaLM
-from dnagoat.training.presets import changed, configure, distances_named, started
+from dnagoat.training.presets import changed, configure, distances_named, distances_text, started
 
 
 def model_config(**goat: object) -> ModelConfig:
@@ -64,10 +64,18 @@ def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
     goat = changed(base, started("distances") | distances_named("1/2,1/4,1/8,1/12")).model.position.goat
     assert goat.periods == DISTANCE_PERIODS and goat.rank == 6
     assert goat.distances == ((1, 2), (1, 4), (1, 8), (1, 12))
+    some = distances_named("1/-,-/4,1/8,1/12")
+    assert distances_text(changed(base, some).model.position.goat.distances or ()) == "1/-,-/4,1/8,1/12"
     assert changed(base, started("uniform")).model.position.goat.periods == DNA_PERIODS
     assert (
         base.model.position.goat == changed(base, started("distances")).model.position.goat
     )  # what `goat` alone means
+
+
+def test_a_head_may_start_without_a_peak() -> None:
+    frequencies = 2 * torch.pi / torch.tensor(DISTANCE_PERIODS, dtype=torch.float64)
+    for coefficients in (*peaks((3, None), frequencies, 1.0), *peak_biases((3, None), frequencies, 1.0, 32)):
+        assert coefficients[0].abs().max() > 0 and (coefficients[1] == 0).all()
 
 
 def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:
