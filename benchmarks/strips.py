@@ -2,7 +2,8 @@
 
     python benchmarks/strips.py [--rounds 7] [--json FILE]
 
-Heads of 64, as many as make 4,096 rows; float32; one process, one thread, process time.
+Heads of 64, as many as make 4,096 rows; each precision up to the length at which strips are used. One process, one
+thread, process time.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from dnagoat.attention import strips
 ROWS, HEAD = 4_096, 64
 
 
-def both_ways(forward: Callable[[Tensor, Tensor, Tensor], Tensor], length: int) -> Callable[[], None]:
+def both_ways(
+    forward: Callable[[Tensor, Tensor, Tensor], Tensor], length: int, dtype: torch.dtype
+) -> Callable[[], None]:
     shape = 1, length, ROWS // length, HEAD
-    q, k, v = (torch.randn(shape).transpose(1, 2).requires_grad_() for _ in range(3))
-    gradient = torch.randn(shape).transpose(1, 2)
+    q, k, v, gradient = (torch.randn(shape, dtype=dtype).transpose(1, 2) for _ in range(4))
+    for x in (q, k, v):
+        x.requires_grad_()
 
     def work() -> None:
         torch.autograd.grad(forward(q, k, v), (q, k, v), gradient)
@@ -41,10 +45,15 @@ def in_strips(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def rows(rounds: int) -> Iterator[Row]:
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    for length in (256, 512, 1024, 2048):
-        least = interleaved({"whole": both_ways(whole, length), "strips": both_ways(in_strips, length)}, rounds)
-        detail = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in least.items())
-        yield Row(f"whole / strips, {length}", least["whole"] / least["strips"], "ratio", 1.0, ">=", rounds, detail)
+    for dtype, (strip, longest) in strips.SIZES.items():
+        for length in (256, 512, 1024, 2048):
+            if not strip < length <= longest:
+                continue
+            arms = {"whole": both_ways(whole, length, dtype), "strips": both_ways(in_strips, length, dtype)}
+            least = interleaved(arms, rounds)
+            detail = ", ".join(f"{name} {seconds * 1e3:.1f} ms" for name, seconds in least.items())
+            name = f"whole / strips, {str(dtype).removeprefix('torch.')}, {length}"
+            yield Row(name, least["whole"] / least["strips"], "ratio", 1.0, ">=", rounds, detail)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Causal attention on a CPU in strips of queries, each with the keys up to its own end and no others.
 
 PyTorch's CPU kernel leaves out what a causal mask hides by whole blocks of 512 keys (ATen/native/cpu/
-FlashAttentionKernel.cpp): at 512 bases it does twice the work that is needed. In float32 strips are faster up to a few
-thousand bases; its bfloat16 kernel likes long rows better (benchmarks/strips.py).
+FlashAttentionKernel.cpp): at 512 bases it does twice the work that is needed. Strips are faster up to lengths where
+that matters less than the kernel's taste for many queries at once, sooner in bfloat16 (benchmarks/strips.py).
 """
 
 # B batch, H heads, T positions, D head width
@@ -17,15 +17,16 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.autograd.function import once_differentiable
 
-STRIP = 128
-LONGEST = 2_048
+# dtype -> queries of a strip, the most positions at which strips pay
+SIZES = {torch.float32: (128, 2_048), torch.bfloat16: (256, 512)}
 _attend = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 _attend_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
 
 
 def pays(q: Tensor) -> bool:
     """Whether strips are the faster way to attend causally with these queries."""
-    return q.device.type == "cpu" and q.dtype is torch.float32 and STRIP < q.shape[-2] <= LONGEST
+    strip, longest = SIZES.get(q.dtype, (0, 0))
+    return q.device.type == "cpu" and strip < q.shape[-2] <= longest
 
 
 class Strips(Function):
@@ -33,10 +34,14 @@ class Strips(Function):
 
     @staticmethod
     def forward(ctx, q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:  # type: ignore[no-untyped-def]
-        out, sums = torch.empty_like(v), q.new_empty(q.shape[:-1])
-        for start, end in _strips(q.shape[-2]):
+        out, sums = torch.empty_like(v), q.new_empty(q.shape[:-1], dtype=torch.float32)
+        for start, end in _strips(q):
             out[..., start:end, :], sums[..., start:end] = _attend(
-                q[..., start:end, :], k[..., :end, :], v[..., :end, :], attn_mask=_mask(start, end), scale=scale
+                q[..., start:end, :],
+                k[..., :end, :],
+                v[..., :end, :],
+                attn_mask=_mask(q.dtype, start, end),
+                scale=scale,
             )
         ctx.save_for_backward(q, k, v, out, sums)
         ctx.scale = scale
@@ -48,7 +53,7 @@ class Strips(Function):
         q, k, v, out, sums = ctx.saved_tensors
         dq = torch.empty_like(q)
         whole: list[Tensor] = []
-        for start, end in reversed(list(_strips(q.shape[-2]))):  # the last strip has all keys: the others add to it
+        for start, end in reversed(list(_strips(q))):  # the last strip has all keys: the others add to it
             rows = (slice(None), slice(None), slice(start, end))
             dq[rows], *ours = _attend_backward(
                 grad[rows],
@@ -59,7 +64,7 @@ class Strips(Function):
                 sums[rows],
                 0.0,
                 False,
-                attn_mask=_mask(start, end),
+                attn_mask=_mask(q.dtype, start, end),
                 scale=ctx.scale,
             )
             whole = whole or ours
@@ -70,25 +75,28 @@ class Strips(Function):
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
-    """Causal softmax(q k' scale) v, (B, H, T, D) in float32 on a CPU."""
+    """Causal softmax(q k' scale) v, (B, H, T, D), on a CPU."""
     return Strips.apply(q, k, v, scale)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def _strips(length: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, length, STRIP):
-        yield start, min(start + STRIP, length)
+def _strips(q: Tensor) -> Iterator[tuple[int, int]]:
+    strip, length = SIZES[q.dtype][0], q.shape[-2]
+    for start in range(0, length, strip):
+        yield start, min(start + strip, length)
 
 
-def _mask(start: int, end: int) -> Tensor:
+def _mask(dtype: torch.dtype, start: int, end: int) -> Tensor:
     """(T, S) added to scores of queries start to end over keys 0 to end: -inf at the keys ahead of each."""
-    return _band()[: end - start, LONGEST - start : LONGEST - start + end]
+    longest = SIZES[dtype][1]
+    return _band(dtype)[: end - start, longest - start : longest - start + end]
 
 
 @cache
-def _band() -> Tensor:
-    """(STRIP, LONGEST + STRIP): row i is 0 up to column LONGEST + i, so that every strip's mask is a slice of it."""
-    ahead = torch.ones(STRIP, LONGEST + STRIP, dtype=torch.bool).triu(LONGEST + 1)
-    return torch.zeros(ahead.shape).masked_fill(ahead, float("-inf"))
+def _band(dtype: torch.dtype) -> Tensor:
+    """(strip, longest + strip): row i is 0 up to column longest + i, so that every strip's mask is a slice of it."""
+    strip, longest = SIZES[dtype]
+    ahead = torch.ones(strip, longest + strip, dtype=torch.bool).triu(longest + 1)
+    return torch.zeros(ahead.shape, dtype=dtype).masked_fill(ahead, float("-inf"))
 
 
-__all__ = ["attend", "pays"]
+__all__ = ["SIZES", "attend", "pays"]
