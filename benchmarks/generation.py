@@ -30,7 +30,7 @@ from torch import Tensor
 
 from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.decoding import Layer
-from dnagoat.generation import Batch, Writing, generate, log_softmax
+from dnagoat.generation import Batch, Writing, generate
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model import DnaLM
 from dnagoat.sampling import Sampler, SamplingOptions
@@ -64,7 +64,7 @@ def recomputed(made: DnaLM, batch: int) -> Work:
         sampler = Sampler(OPTIONS, given, [0] * batch)
         symbols = torch.tensor(np.stack([[START, *prompt] for prompt in given]))
         for position in range(LENGTH):
-            bases = sampler.draw(log_softmax(made(symbols)[:, -1].numpy()), position)
+            bases = sampler.draw(made(symbols)[:, -1].double().numpy(), position)
             symbols = torch.cat([symbols, torch.from_numpy(bases.astype(np.int64))[:, None]], dim=1)
 
     return work

@@ -20,7 +20,7 @@ from dnagoat.decoding import Decoder, bytes_a_sequence
 from dnagoat.errors import OptionError, PromptError
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model import DnaLM
-from dnagoat.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions
+from dnagoat.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions, log_softmax
 
 MEMORY_SHARE = 0.5  # of what is free, for keys and values
 UNASKED = 64 << 20  # bytes that are taken without asking how much is free
@@ -169,16 +169,15 @@ class Writing:
         self.length, self.start, self.end = length, min(starts), max(starts) + length - 1
         self.first = np.array(starts)
         self._all_write = range(max(starts), min(starts) + length)
-        self._everyone = np.arange(len(own))
         # By position, so that a step writes one row.
         self.codes = np.empty((self.end + 1 - self.start, len(own)), np.uint8)
-        self.log_probabilities = np.empty(self.codes.shape)
         self.device = model.embedding.weight.device
         self.decoder = Decoder(model, len(own), min(room, self.end))
         self.position = min(self.start, self.decoder.room)  # of the next symbol
         repeats = len(batch.samples)
         read = torch.from_numpy(self.symbols[::repeats, : self.position])
         self._logits = self.decoder.read(read.to(self.device), repeats)
+        self.logits = np.empty((*self.codes.shape, 4), self._logits.cpu().numpy().dtype)
 
     @property
     def done(self) -> bool:
@@ -201,17 +200,19 @@ class Writing:
 
     def _drawn(self, at: int, rows: Rows) -> npt.NDArray[np.int64]:
         """The bases of these sequences at a position, drawn and noted."""
-        log_p = log_softmax(self._logits.cpu().numpy()[rows, :4])
-        bases = self.sampler.draw(log_p, at, rows)
+        logits = self._logits.cpu().numpy()[rows, :4]
+        bases = self.sampler.draw(logits.astype(np.float64), at, rows)
+        self.logits[at - self.start, rows] = logits
         self.codes[at - self.start, rows] = bases
-        self.log_probabilities[at - self.start, rows] = log_p[self._everyone[: len(bases)], bases]
         return bases.astype(np.int64)
 
     def finished(self) -> Iterator[Generated]:
         tilts = self.sampler.tilt.mean().tolist() if self.sampler.tilt else [None] * len(self.labels)
         for row, ((prompt, sample), tilt) in enumerate(zip(self.labels, tilts, strict=True)):
             own = slice(self.first[row] - self.start, self.first[row] - self.start + self.length)
-            yield Generated(prompt, sample, self.codes[own, row].copy(), self.log_probabilities[own, row].copy(), tilt)
+            codes = self.codes[own, row].copy()
+            log_p = np.take_along_axis(log_softmax(self.logits[own, row]), codes[:, None].astype(np.intp), 1)[:, 0]
+            yield Generated(prompt, sample, codes, log_p, tilt)
 
 
 def started(model: DnaLM) -> bool:
@@ -226,15 +227,6 @@ def _symbols(prompts: Sequence[Codes]) -> npt.NDArray[np.int64]:
     for row, prompt in zip(symbols, prompts, strict=True):
         row[1 : len(prompt) + 1] = prompt
     return symbols
-
-
-def log_softmax(logits: npt.NDArray[np.floating]) -> Floats:
-    """Along the last axis, in float64."""
-    shifted: Floats = logits.astype(np.float64)
-    # Ufuncs' own reductions: for a handful of numbers the methods' checks cost as much again.
-    shifted -= np.maximum.reduce(shifted, axis=-1, keepdims=True)
-    shifted -= np.log(np.add.reduce(np.exp(shifted), axis=-1, keepdims=True))
-    return shifted
 
 
 def free_bytes(device: torch.device) -> int:

@@ -102,15 +102,15 @@ class Sampler:
         self.bans = [Ban(motif, prompts) for motif in options.ban_motifs]
         self.tilt = GcTilt(options.gc_target, len(prompts)) if options.gc_target is not None else None
 
-    def draw(self, log_p: Floats, position: int, rows: Rows = EVERY) -> Codes:
-        """Bases (R,) drawn for the sequences `rows` from the model's log-probabilities (R, 4) at a position."""
-        logits = log_p
+    def draw(self, logits: Floats, position: int, rows: Rows = EVERY) -> Codes:
+        """Bases (R,) drawn for the sequences `rows` from the model's logits (R, 4) at a position."""
+        own = logits
         for ban in self.bans:
             logits = np.where(ban.forbidden(rows), -np.inf, logits)
         if self.bans and (dead := np.isneginf(logits).all(axis=1)).any():
             raise OptionError(f"the banned motifs leave no base to write for {dead.sum()} sequences; ban fewer")
         if self.tilt is not None:
-            logits = self.tilt.tilted(logits, log_p, rows)
+            logits = self.tilt.tilted(logits, log_softmax(own), rows)
         bases = draw(chances(logits, self.options), self.streams.at(position)[rows])
         for ban in self.bans:
             ban.wrote(bases, rows)
@@ -123,10 +123,11 @@ def chances(logits: Floats, options: SamplingOptions) -> Floats:
     if options.temperature == 0:
         p = np.eye(4)[logits.argmax(axis=1)]
         return p
+    shifted = logits - np.maximum.reduce(logits, axis=1, keepdims=True)
     if options.temperature != 1:
         with np.errstate(over="ignore"):  # near temperature 0 a difference becomes -inf, and its share 0
-            logits = (logits - logits.max(axis=1, keepdims=True)) / options.temperature
-    p = np.exp(logits)
+            shifted /= options.temperature
+    p = np.exp(shifted)
     if options.top_k is not None or options.top_p is not None:
         p = p / p.sum(axis=1, keepdims=True)
         p *= _kept(p, options.top_k or 4, options.top_p or 1.0)
@@ -143,6 +144,14 @@ def _kept(p: Floats, top_k: int, top_p: float) -> npt.NDArray[np.bool_]:
     kept = np.empty_like(keep)
     np.put_along_axis(kept, order, keep, axis=1)
     return kept
+
+
+def log_softmax(logits: npt.NDArray[np.floating]) -> Floats:
+    """Along the last axis, in float64."""
+    shifted: Floats = logits.astype(np.float64)
+    shifted -= shifted.max(axis=-1, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return shifted
 
 
 def draw(chances: Floats, uniform: Floats) -> Codes:
