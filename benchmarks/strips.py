@@ -2,8 +2,8 @@
 
     python benchmarks/strips.py [--rounds 7] [--json FILE]
 
-Heads of 64, as many as make 4,096 rows; each precision up to the length at which strips are used. One process, one
-thread, process time.
+Eight heads of 64, 4,096 positions in as many sequences as that makes; each precision up to the length at which strips
+are used. One process, one thread, process time.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from dnagoat.attention import strips
 
-ROWS, HEAD = 4_096, 64
+POSITIONS, HEADS, HEAD = 4_096, 8, 64
 
 
 def both_ways(
     forward: Callable[[Tensor, Tensor, Tensor], Tensor], length: int, dtype: torch.dtype
 ) -> Callable[[], None]:
-    shape = 1, length, ROWS // length, HEAD
+    shape = POSITIONS // length, length, HEADS, HEAD
     q, k, v, gradient = (torch.randn(shape, dtype=dtype).transpose(1, 2) for _ in range(4))
     for x in (q, k, v):
         x.requires_grad_()

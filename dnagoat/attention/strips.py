@@ -19,6 +19,7 @@ from torch.autograd.function import once_differentiable
 
 # dtype -> queries of a strip, the most positions at which strips pay
 SIZES = {torch.float32: (128, 2_048), torch.bfloat16: (256, 512)}
+CACHED = 1 << 20  # bytes of queries
 _attend = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
 _attend_backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
 
@@ -35,14 +36,12 @@ class Strips(Function):
     @staticmethod
     def forward(ctx, q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:  # type: ignore[no-untyped-def]
         out, sums = torch.empty_like(v), q.new_empty(q.shape[:-1], dtype=torch.float32)
-        for start, end in _strips(q):
-            out[..., start:end, :], sums[..., start:end] = _attend(
-                q[..., start:end, :],
-                k[..., :end, :],
-                v[..., :end, :],
-                attn_mask=_mask(q.dtype, start, end),
-                scale=scale,
-            )
+        for batch in _batches(q):
+            for start, end in _strips(q):
+                rows, keys = (batch, slice(None), slice(start, end)), (batch, slice(None), slice(end))
+                out[rows], sums[rows] = _attend(
+                    q[rows], k[keys], v[keys], attn_mask=_mask(q.dtype, start, end), scale=scale
+                )
         ctx.save_for_backward(q, k, v, out, sums)
         ctx.scale = scale
         return out
@@ -51,32 +50,41 @@ class Strips(Function):
     @once_differentiable
     def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:  # type: ignore[no-untyped-def]
         q, k, v, out, sums = ctx.saved_tensors
-        dq = torch.empty_like(q)
-        whole: list[Tensor] = []
-        for start, end in reversed(list(_strips(q))):  # the last strip has all keys: the others add to it
-            rows = (slice(None), slice(None), slice(start, end))
-            dq[rows], *ours = _attend_backward(
-                grad[rows],
-                q[rows],
-                k[..., :end, :],
-                v[..., :end, :],
-                out[rows],
-                sums[rows],
-                0.0,
-                False,
-                attn_mask=_mask(q.dtype, start, end),
-                scale=ctx.scale,
-            )
-            whole = whole or ours
-            if ours is not whole:
-                for total, part in zip(whole, ours, strict=True):
-                    total[..., :end, :] += part
-        return dq, whole[0], whole[1], None
+        dq, dk, dv = (torch.empty_like(x) for x in (q, k, v))
+        for batch in _batches(q):
+            whole: list[Tensor] = []
+            for start, end in reversed(list(_strips(q))):  # the last strip has all keys: the others add to it
+                rows, keys = (batch, slice(None), slice(start, end)), (batch, slice(None), slice(end))
+                dq[rows], *ours = _attend_backward(
+                    grad[rows],
+                    q[rows],
+                    k[keys],
+                    v[keys],
+                    out[rows],
+                    sums[rows],
+                    0.0,
+                    False,
+                    attn_mask=_mask(q.dtype, start, end),
+                    scale=ctx.scale,
+                )
+                whole = whole or ours
+                if ours is not whole:
+                    for total, part in zip(whole, ours, strict=True):
+                        total[..., :end, :] += part
+            dk[batch], dv[batch] = whole
+        return dq, dk, dv, None
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, scale: float) -> Tensor:
     """Causal softmax(q k' scale) v, (B, H, T, D), on a CPU."""
     return Strips.apply(q, k, v, scale)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _batches(q: Tensor) -> Iterator[slice]:
+    """As many sequences at once as stay in the cache while the strips' gradients of keys and values are summed."""
+    count = max(1, CACHED // (q[0].numel() * q.element_size()))
+    for first in range(0, len(q), count):
+        yield slice(first, first + count)
 
 
 def _strips(q: Tensor) -> Iterator[tuple[int, int]]:

@@ -44,6 +44,16 @@ def test_strips_are_exact(dtype: torch.dtype, length: int) -> None:
     assert max(error(*pair) for pair in gradients) < BARS[dtype][1]
 
 
+def test_sequences_may_be_taken_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    *inputs, gradient = drawn(300)
+    together = strips.attend(inputs[0], inputs[1], inputs[2], 0.3)
+    monkeypatch.setattr(strips, "CACHED", 1)
+    alone = strips.attend(inputs[0], inputs[1], inputs[2], 0.3)
+    assert torch.equal(together, alone)
+    first, second = (torch.autograd.grad(out, inputs, gradient) for out in (together, alone))
+    assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
+
+
 def test_the_kernel_takes_strips_where_they_pay() -> None:
     def ran(x: Tensor, causal: bool = True) -> str:
         return str(sdpa(x, x, x, 0.3, causal, None).grad_fn)
