@@ -16,8 +16,9 @@ os.environ.setdefault("KINETO_LOG_LEVEL", "5")
 import torch
 from rows import Row, finish, interleaved, options
 from torch import Tensor, nn
-from torch.nn.functional import linear, scaled_dot_product_attention
+from torch.nn.functional import linear
 
+from dnagoat.attention.kernels import sdpa
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.positions import At
 from dnagoat.config import DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
@@ -157,7 +158,7 @@ def floor_of(model: DnaLM) -> Callable[[], None]:
             gradients[count] @ matrix  # gradient of the input
             gradients[count].T @ inputs[width]  # gradient of the weight
         for _ in range(config.layers):
-            scaled_dot_product_attention(q, k, v, is_causal=True).backward(flow)
+            sdpa(q, k, v, config.head_width**-0.5, True, None).backward(flow)
             q.grad = k.grad = v.grad = None
 
     return work
