@@ -21,7 +21,7 @@ from torch.nn.functional import linear
 from dnagoat.attention.kernels import sdpa
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.positions import At
-from dnagoat.config import DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
+from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
 from dnagoat.model import DnaLM
 from dnagoat.training.loss import summed_loss
 from dnagoat.training.optimizer import adamw
@@ -34,8 +34,7 @@ Work = Callable[[], Tensor]
 
 def layer(name: str) -> Attention:
     """One attention module whose prior is not at zero, so that nothing can be skipped."""
-    goat = GoatConfig(init="seeded", rank=len(DNA_PERIODS), periods=DNA_PERIODS)
-    position = PositionConfig(name=name, goat=goat)
+    position = PositionConfig(name=name, goat=GoatConfig(init="seeded"))
     module = Attention(ModelConfig(width=WIDTH, heads=HEADS, layers=1, position=position), 0)
     with torch.no_grad():
         for parameter in module.scheme.parameters():

@@ -11,7 +11,8 @@ from dnagoat.errors import OptionError
 PositionName = Literal["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 GoatPart = Literal["spectral", "sink", "recency"]
 
-# Short periods make a peak at a distance narrow, those of 10.5 and 24 bases keep its copies away.
+# Short periods make a peak at a distance narrow; those of 10.5 and 24 bases put off its whole copies from every 12
+# bases to every 168. It is recency that lowers these, see dnagoat.attention.distances.
 DISTANCE_PERIODS = (2.0, 3.0, 4.0, 6.0, 10.5, 24.0)
 # In bases: 3 codon, 10.5 turn of the helix, 171 alpha satellite, about 300 Alu; the others fill the gaps between and
 # beyond, up to the length of long windows.
@@ -45,9 +46,10 @@ class GoatConfig(Frozen):
     """The prior's parts (SINK, SPECTRAL, RECENCY are separate components) and how they start.
 
     `periods` are in bases; without them the frequencies are the geometric ladder `ladder_base ** (-r / rank)`.
-    With init `distances`, which trains best on DNA (LOG.md), `distances` names for each layer the distance in bases at
-    which each head's spectral part starts with its peak, of height `amplitude` a period; None is a head that starts
-    without one. `distances` None is the rule of `dnagoat.attention.distances`.
+    Init `seeded` is the authors' start, near ALiBi; `uniform` is no prior at first; both have DNA's periods unless
+    others are given. With `distances`, which trained best in LOG.md, `distances` names for each layer the distance in
+    bases at which each head's spectral part starts with its peak, of height `amplitude` a period; None is a head that
+    starts without one. `distances` None is the rule of `dnagoat.attention.distances`.
     """
 
     parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")
@@ -61,6 +63,14 @@ class GoatConfig(Frozen):
     sink_width: int = Field(64, ge=1)
     sink_frequencies: int = Field(8, ge=1)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _waves_of_the_start(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if "periods" in given or "rank" in given:
+            return given
+        periods = DISTANCE_PERIODS if given.get("init", "distances") == "distances" else DNA_PERIODS
+        return {**given, "periods": periods, "rank": len(periods)}
+
     @model_validator(mode="after")
     def _agree(self) -> Self:
         if not self.parts or len(set(self.parts)) != len(self.parts):
@@ -70,6 +80,11 @@ class GoatConfig(Frozen):
                 raise ValueError(f"{len(self.periods)} periods for rank {self.rank}; give one period a rank")
             if min(self.periods) < 2:
                 raise ValueError("a period is at least 2 bases: a shorter one looks the same as a longer one")
+        placed = self.init == "distances" and "spectral" in self.parts
+        if not placed and (self.distances is not None or self.amplitude != 1.0):
+            raise ValueError(
+                "distances and amplitude are where a spectral part with init distances starts; leave them out"
+            )
         if self.distances is not None and min((d or 0 for layer in self.distances for d in layer), default=0) < 0:
             raise ValueError("a distance is 0 or more bases back; keys ahead are masked")
         return self
@@ -100,6 +115,12 @@ class PositionConfig(Frozen):
         if self.momentum is not None and self.convolution is not None:
             raise ValueError("momentum and a convolution both act on queries and keys; take one")
         return self
+
+
+    @property
+    def primed(self) -> bool:
+        """Whether the settings of `goat` mean anything to this scheme."""
+        return "goat" in self.name or self.name == "rope+bias"
 
 
 class ModelConfig(Frozen):
@@ -159,7 +180,7 @@ class TrainConfig(Frozen):
     reverse_complement: bool = True
     jitter: int = Field(0, ge=0, description="largest random shift of a training window, in bases")
     score_n: bool = False
-    prior_lr_scale: float = Field(1.0, gt=0, description="learning rate of position parameters over that of weights")
+    prior_lr_scale: float = Field(1.0, ge=0, description="learning rate of position parameters over that of weights")
     eval_every: int = Field(100, ge=1)
     eval_windows: int = Field(256, ge=1, description="validation windows scored during training")
     checkpoint_every: int = Field(100, ge=1)

@@ -54,8 +54,8 @@ def seeded_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Te
 def distances_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
     """Each head's spectral part, or RoPE's biases, peaks at a distance of its own; slopes as ALiBi's, the rest 0."""
     goat = config.position.goat
-    if name.endswith(".slopes"):
-        return alibi_slopes(config.heads).to(start)
+    if name.endswith(".slopes"):  # the farther a head looks, the flatter: a steep one would hide its peak
+        return alibi_slopes(config.heads).sort(descending=True).values.to(start)
     if not name.endswith((".even", ".odd", ".query_bias", ".key_bias")):
         return start
     chosen = goat.distances or distances(config.layers, config.heads)

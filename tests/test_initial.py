@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from dnagoat.attention.alibi import alibi_slopes
-from dnagoat.config import DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
+from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
 from dnagoat.initial import initialise
 from dnagoat.model import DnaLM
 
@@ -44,7 +44,7 @@ def test_streams_differ_by_name_and_have_the_stated_spread() -> None:
 
 
 def test_the_seeded_prior_is_the_authors() -> None:
-    goat = GoatConfig(init="seeded", rank=8, periods=DNA_PERIODS)
+    goat = GoatConfig(init="seeded")
     seeded = DnaLM(NARROW.config.but(position=PositionConfig(goat=goat)), seed=3)
     for name, value in seeded.position_parameters().items():
         if name.endswith("slopes"):

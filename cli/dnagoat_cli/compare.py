@@ -21,8 +21,9 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
   rope, rope+bias, alibi, nope, sinusoidal, goat, goat+rope; goat:spectral+sink for some parts alone.
 
-  @init=uniform @rank=4 @periods=3/171 @sink-width=32 @rope-base=500 @momentum=0.3
-  @convolution=4 @heads=4 @normaliser=entmax15 @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow.
+  @init=seeded @distances=1/2,1/- @amplitude=0.5 @rank=4 @periods=3/171 @sink-width=32
+  @rope-base=500 @momentum=0.3 @convolution=4 @heads=4 @normaliser=entmax15
+  @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow; goat alone starts its heads at distances.
 
 [bold]Examples[/bold]
 
@@ -44,6 +45,9 @@ def compare(
     steps: o.Steps = None,
     batch_size: o.BatchSize = None,
     windows: Annotated[int | None, typer.Option(help="Windows scored of each split, spread evenly.", min=1)] = None,
+    reach: Annotated[
+        str | None, typer.Option(help="Validation NLLs, as 1.28,1.26: how many bases did each arm take to get there?")
+    ] = None,
     jobs: Annotated[int, typer.Option(help="Runs trained side by side.", min=1)] = 1,
     threads: Annotated[int, typer.Option(help="CPU threads of each.", min=1)] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print comparison.json.")] = False,
@@ -74,6 +78,7 @@ def compare(
     base = configure(preset or "small", str(dataset), data.content_hash, data.window, o.fields(given))
     rates = (base.train.lr,) if lr is None else o.numbers(lr, "--lr")
     comparison = Comparison(data, base, tuple(arm), tuple(range(seeds)), out, rates, match_parameters)
+    targets = () if reach is None else o.numbers(reach, "--reach")
     comparison.refuse_mixture()
     comparison.train(jobs=jobs, threads=threads, device=device, quiet=as_json)
-    show(comparison.judged(windows=windows, device=device, quiet=as_json), out, as_json)
+    show(comparison.judged(windows=windows, reach=targets, device=device, quiet=as_json), out, as_json)

@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from dnagoat.reporting.numbers import counted
+from dnagoat.reporting.numbers import counted, large
 
 UNSTEADY = (
     "the speeds of one arm's seeds differ by more than a quarter, as on a machine that does other work, so no ratio is "
@@ -26,9 +26,12 @@ def show(result: dict[str, Any], out: Path, as_json: bool) -> None:
     console = Console()
     for split in ("val", "test"):
         if split in result["arms"][0]["splits"]:
-            for table in (_scores(result, split), _strata(result, split)):
-                console.print(table)
+            console.print(_scores(result, split))
+            for pair in (("repeat", "unique"), ("early", "late")):
+                if pair[0] in result["arms"][0]["splits"][split]:
+                    console.print(_strata(result, split, pair))
     console.print(_costs(result))
+    console.print(_reach(result))
     for warning in dict.fromkeys(_warnings(result)):
         console.print(f"note: {warning}", style="yellow")
     console.print(result["verdict"], style="bold", highlight=False)
@@ -72,9 +75,8 @@ def _difference(numbers: dict[str, Any]) -> list[str]:
     ]
 
 
-def _strata(result: dict[str, Any], split: str) -> Table:
-    """The same by repeat and unique bases: NLL, and the difference with its verdict."""
-    names = [name for name in result["arms"][0]["splits"][split] if name != "all"]
+def _strata(result: dict[str, Any], split: str, names: tuple[str, ...]) -> Table:
+    """The same by kind of base, or by quarter of the window: NLL, and the difference with its verdict."""
     table = _columns(
         "", "arm", *(column for name in names for column in (name, f"minus {result['reference']} in {name}"))
     )
@@ -117,6 +119,20 @@ def _costs(result: dict[str, Any]) -> Table:
             memory,
         )
     return table
+
+
+def _reach(result: dict[str, Any]) -> Table:
+    """Bases of training until validation was as low as this, seed by seed."""
+    goals = result["arms"][0]["reach"]
+    heads = [f"{result['reference']}'s best" if goal["nll"] is None else f"{goal['nll']:g}" for goal in goals]
+    table = _columns("Bases of training to a validation NLL of", "arm", *heads)
+    for row in result["arms"]:
+        table.add_row(row["name"], *("  ".join(_bases(bases) for bases in goal["by_seed"]) for goal in row["reach"]))
+    return table
+
+
+def _bases(bases: int | None) -> str:
+    return "never" if bases is None else large(bases)
 
 
 def _warnings(result: dict[str, Any]) -> list[str]:

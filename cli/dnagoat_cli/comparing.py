@@ -48,19 +48,20 @@ class Comparison:
                     raise RunError(f"{self.out} is a folder with other things in it; give another --out")
 
     def train(self, *, jobs: int, threads: int, device: str, quiet: bool) -> None:
-        """Trains what is missing: with several rates the first seed of each, then the other seeds of the best."""
+        """Trains what is missing, the first seed of each arm first: with several rates the others wait for the best."""
         from dnagoat.training.stop import stop_asked
         from dnagoat_cli.side_by_side import train_all
 
         with stop_asked() as stop:
-            for stage in (self._tuning, self._others):
+            stages = (self._tuning, self._others) if len(self.rates) > 1 else (self._all,)
+            for stage in stages:
                 try:
                     train_all(stage(), jobs=jobs, threads=threads, device=device, stop=stop, quiet=quiet)
                 except KeyboardInterrupt:
                     Console(stderr=True).print(f"{stop()}: every run is saved; the same command continues {self.out}")
                     raise typer.Exit(0) from None
 
-    def judged(self, *, windows: int | None, device: str, quiet: bool) -> dict[str, Any]:
+    def judged(self, *, windows: int | None, reach: tuple[float, ...], device: str, quiet: bool) -> dict[str, Any]:
         """Scores and judges, writes comparison.json and returns it."""
         import shlex
 
@@ -71,7 +72,7 @@ class Comparison:
         with Console(stderr=True, quiet=quiet).status("scoring") as status:
             arms = [self._arm(name) for name in self.arms]
             where = str(pick_device(device))
-            result = compare(arms, self.dataset, windows=windows, device=where, progress=status.update)
+            result = compare(arms, self.dataset, windows=windows, reach=reach, device=where, progress=status.update)
         result["command"] = shlex.join(["dnagoat", *sys.argv[1:]])
         write_json(self.out / FILE, result)
         return result
@@ -81,6 +82,9 @@ class Comparison:
 
     def _others(self) -> list[Planned]:
         return [self._planned(arm, seed, self._best(arm)) for seed in self.seeds[1:] for arm in self.arms]
+
+    def _all(self) -> list[Planned]:
+        return [*self._tuning(), *self._others()]  # in one go, so that no core waits for the last of a seed
 
     def _planned(self, arm: str, seed: int, rate: float) -> Planned:
         from dnagoat.training.arms import of_arm, run_folder

@@ -56,10 +56,14 @@ GoatParts = Annotated[
     str | None, typer.Option(help="Parts of the prior, as spectral,sink,recency.", rich_help_panel=MODEL)
 ]
 GoatRank = Annotated[
-    int | None, typer.Option(help="Frequencies of the spectral part, on a geometric ladder.", rich_help_panel=MODEL)
+    int | None,
+    typer.Option(
+        help="Frequencies of the spectral part, on a geometric ladder instead of periods.", rich_help_panel=MODEL
+    ),
 ]
 GoatPeriods = Annotated[
-    str | None, typer.Option(help="Periods in bases instead, as 3,10.5,171.", rich_help_panel=MODEL)
+    str | None,
+    typer.Option(help="Periods in bases, as 3,10.5,171; the prior then starts seeded.", rich_help_panel=MODEL),
 ]
 GoatLearnPeriods = Annotated[
     bool | None, typer.Option("--goat-learn-periods", help="Let the periods be learnt.", rich_help_panel=MODEL)
@@ -67,7 +71,7 @@ GoatLearnPeriods = Annotated[
 GoatInit = Annotated[
     str | None,
     typer.Option(
-        help="distances (a peak for each head; the default), seeded (as the authors), or uniform (none).",
+        help="distances (a peak for each head, the default), seeded (as the authors) or uniform (no prior at first).",
         rich_help_panel=MODEL,
     ),
 ]
@@ -107,6 +111,7 @@ FIELDS = {
     "heads": "model.heads",
     "convolution": "model.position.convolution",
     "rope_base": "model.position.rope_base",
+    "goat_init": "model.position.goat.init",
     "goat_amplitude": "model.position.goat.amplitude",
     "goat_sink_width": "model.position.goat.sink_width",
     "goat_learn_periods": "model.position.goat.learn_periods",
@@ -125,20 +130,18 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     from dnagoat.config import MomentumConfig
     from dnagoat.errors import OptionError
     from dnagoat.training.presets import GOAT as goat
-    from dnagoat.training.presets import LADDER, distances_named, started
+    from dnagoat.training.presets import LADDER, distances_named
 
     chosen = {f"train.{name}": given[name] for name in TRAIN if name in given}
     chosen |= {path: given[name] for name, path in FIELDS.items() if name in given}
     chosen["model.classes"] = 5 if given.get("score_n") else None
     if (parts := given.get("goat_parts")) is not None:
         chosen[goat + "parts"] = tuple(parts.split(","))
-    if (init := given.get("goat_init")) is not None:
-        chosen |= started(init)
     if (layers := given.get("goat_distances")) is not None:
         try:
             chosen |= distances_named(layers)
         except ValueError:
-            raise OptionError(f"--goat-distances {layers}: give whole bases, as 1/2,1/4") from None
+            raise OptionError(f"--goat-distances {layers}: give whole bases or -, as 1/2,1/-") from None
     if given.get("goat_rank") is not None:
         chosen |= {goat + "rank": given["goat_rank"], goat + "periods": LADDER}
     if (periods := given.get("goat_periods")) is not None:

@@ -28,7 +28,7 @@ def sdpa(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tens
 
     Where its CPU kernel would compute what the causal mask hides, it is called strip by strip.
     """
-    if causal and mask is None and strips.pays(q):
+    if causal and mask is None and strips.pay(q, k, v):
         return strips.attend(q, k, v, scale)
     return scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, scale=scale)
 

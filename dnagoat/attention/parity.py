@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
@@ -22,7 +23,7 @@ from dnagoat.attention.kernels import Kernel, dense, flash, flash_fault, sdpa
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.positions import At, PositionScheme
 from dnagoat.attention.rope import BiasedRope
-from dnagoat.config import DNA_PERIODS, GoatConfig, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
+from dnagoat.config import GoatConfig, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
 
 HEAD = 64
 SINK_RANGE = 10.0  # nats between the strongest and the weakest position
@@ -38,13 +39,15 @@ class Subject:
     convolution: int | None = None
     heads: int = 4
     slope: float = 1.0
+    start: Literal["seeded", "distances"] = "seeded"  # on DNA's waves, or on those of peaks
     seed: int = 0
 
     @property
     def label(self) -> str:
         parts = f" ({'+'.join(self.parts)})" if "goat" in self.name and len(self.parts) < 3 else ""
         sheared = f" + momentum {self.momentum:g}" if self.momentum is not None else ""
-        return self.name + parts + sheared + (f" + convolution {self.convolution}" if self.convolution else "")
+        placed = " at distances" if self.start == "distances" else ""
+        return self.name + parts + placed + sheared + (f" + convolution {self.convolution}" if self.convolution else "")
 
     @property
     def recency(self) -> bool:
@@ -59,7 +62,7 @@ class Subject:
     def layer(self, device: torch.device | str = "cpu") -> Attention:
         generator = torch.Generator().manual_seed(self.seed)
         momentum = None if self.momentum is None else MomentumConfig(strength=self.momentum)
-        goat = GoatConfig(parts=self.parts, init="seeded", rank=len(DNA_PERIODS), periods=DNA_PERIODS)
+        goat = GoatConfig(parts=self.parts, init=self.start)
         position = PositionConfig(name=self.name, goat=goat, momentum=momentum, convolution=self.convolution)
         width = self.heads * HEAD
         layer = Attention(ModelConfig(width=width, heads=self.heads, layers=1, position=position, kernel="sdpa"), 0)
@@ -214,6 +217,7 @@ SUBJECTS = (
     Subject("rope", momentum=0.3),
     Subject("rope", convolution=4),
     Subject("rope+bias"),
+    Subject("rope+bias", start="distances"),
     Subject("goat", parts=("spectral",)),
     Subject("goat", parts=("sink",)),
     Subject("goat", parts=("spectral", "sink")),
@@ -221,6 +225,7 @@ SUBJECTS = (
     Subject("alibi"),
     Subject("goat", parts=("recency",)),
     Subject("goat"),
+    Subject("goat", start="distances"),
     Subject("goat", momentum=0.3),
     Subject("goat", convolution=4),
     Subject("goat+rope"),

@@ -78,14 +78,18 @@ class Rope(PositionScheme):
 class BiasedRope(Rope):
     """RoPE whose queries and keys have a bias a head: bias' R(d) bias is a spectral prior on frequencies of RoPE.
 
-    Where the biases start as a peak at a distance, the first R pairs turn with the configured periods, as GOAT's do.
+    With init `distances` the first R pairs turn with the prior's periods and the biases start as its peaks; the other
+    pairs keep a RoPE ladder of their own. With another init the biases start at 0 and all pairs are RoPE's.
     """
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__(config, layer)
         self.own = frequencies(config.position.goat) if config.position.goat.init == "distances" else torch.empty(0)
         if 2 * len(self.own) > self.content:
-            raise OptionError(f"{len(self.own)} periods need {2 * len(self.own)} lanes of a head of {self.content}")
+            raise OptionError(
+                f"rope+bias starts with {len(self.own)} periods, which turn {2 * len(self.own)} dimensions, more than a "
+                f"head of {self.content}; give fewer periods, init uniform, or wider heads"
+            )
         self.query_bias = nn.Parameter(torch.zeros(self.heads, self.content))
         self.key_bias = nn.Parameter(torch.zeros(self.heads, self.content))
 

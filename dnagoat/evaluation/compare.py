@@ -22,6 +22,7 @@ from dnagoat.evaluation.intervals import BLOCK_BASES, LEVEL, RESAMPLES, block_bo
 from dnagoat.evaluation.likelihood import Scores, piece_sums
 from dnagoat.evaluation.measures import MeasureOptions
 from dnagoat.evaluation.pieces import blocks_of
+from dnagoat.evaluation.reach import bases_to_reach
 from dnagoat.evaluation.scored import scores_of
 from dnagoat.evaluation.verdict import Judgement, judge
 from dnagoat.files import read_json
@@ -60,19 +61,23 @@ def compare(
     dataset: Dataset,
     *,
     windows: int | None,
+    reach: Sequence[float] = (),
     block: int = BLOCK_BASES,
     device: str = "cpu",
     progress: Callable[[str], None] = lambda _: None,
 ) -> Result:
     """Scores the best checkpoint of every run on `windows` spread windows of each split, and judges arm by arm against
-    the first. Scores are kept in the run folders."""
+    the first. Scores are kept in the run folders.
+
+    `reach` are validation NLLs, in nats per base; the bases that each run took to come down to them are told.
+    """
     options = MeasureOptions(windows=windows, device=device, block=block)
     splits = [split for split in SPLITS if len(dataset.starts(split))]
     scored = {
         (arm.name, split): _scored(arm, dataset, options.but(split=split), progress) for split in splits for arm in arms
     }
     rows = [
-        _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits})
+        _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits}, reach)
         for arm in arms
     ]
     return {
@@ -109,10 +114,14 @@ def _scored(arm: Arm, dataset: Dataset, options: MeasureOptions, progress: Calla
 
 
 def _strata(dataset: Dataset, scores: Scores) -> dict[str, NDArray[np.bool_]]:
-    """Which scored bases belong to each stratum, (M,); repeats only where the source marks them."""
+    """Which scored bases belong to each stratum, (M,); repeats only where the source marks them.
+
+    `early` and `late` are the first and the last quarter of a window: what a model gains late, it gains from context.
+    """
     masked = (dataset.tokens[scores.pieces.positions()] & MASKED) != 0
-    strata = {"all": np.ones_like(masked)}
-    return strata | ({"repeat": masked, "unique": ~masked} if masked.any() else {})
+    place = scores.pieces.contexts() / dataset.window
+    strata = {"all": np.ones_like(masked)} | ({"repeat": masked, "unique": ~masked} if masked.any() else {})
+    return strata | {"early": place < 0.25, "late": place >= 0.75}
 
 
 def _within(scores: Scores, inside: NDArray[np.bool_], values: NDArray[np.float32]) -> Sums:
@@ -120,7 +129,7 @@ def _within(scores: Scores, inside: NDArray[np.bool_], values: NDArray[np.float3
     return piece_sums(scores.pieces, np.where(inside & ~np.isnan(scores.losses), values, np.float32(0)))
 
 
-def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[Scored, Scored]]) -> Result:
+def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[Scored, Scored]], reach: Sequence[float]) -> Result:
     taken, base = [_taken(path) for path in arm.runs], [_taken(path) for path in reference.runs]
     return {
         "name": arm.name,
@@ -130,11 +139,24 @@ def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[Scored, Scored]]) -
         "tokens_per_second": median(_speeds(taken)),
         "speed_ratio": speed_ratio(_speeds(taken), _speeds(base)),
         **{name: _largest(taken, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
+        "reach": _reach(arm, reference, reach),
         "splits": {
             split: {stratum: _numbers(own, other, stratum, arm is reference) for stratum in own.sums}
             for split, (own, other) in splits.items()
         },
     }
+
+
+def _reach(arm: Arm, reference: Arm, targets: Sequence[float]) -> list[Result]:
+    """Bases that each seed took to be as good as the reference's same seed at its best, and to reach each target."""
+    ends = [best_validation(path) for path in reference.runs]
+    rows = [open_run(path).metrics() for path in arm.runs]
+    goals: list[tuple[float | None, Sequence[float]]] = [(None, ends)]
+    goals += [(target, [target] * len(rows)) for target in targets]
+    return [
+        {"nll": target, "by_seed": [bases_to_reach(*pair) for pair in zip(rows, nlls, strict=True)]}
+        for target, nlls in goals
+    ]
 
 
 def _speeds(taken: Sequence[Result]) -> list[float]:

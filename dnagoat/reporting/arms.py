@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 from dnagoat.config import RunConfig
@@ -23,6 +24,8 @@ def scheme(config: RunConfig) -> str:
     parts = position.goat.parts
     if name.startswith("goat") and set(parts) != ALL_PARTS:
         name = name.replace("goat", f"goat:{'+'.join(parts)}", 1)
+    if position.primed and "spectral" in parts and position.goat.init != "distances":
+        name += f" {position.goat.init}"
     if position.momentum is not None and position.momentum.strength > 0:
         name += "+momentum"
     if position.convolution is not None:
@@ -50,7 +53,8 @@ def _told_apart(index: int, names: list[str], flat: list[dict[str, Any]]) -> str
 
 def _settings(config: RunConfig) -> dict[str, Any]:
     values = _flatten(config.model_dump(mode="json"))
-    return {field: value for field, value in values.items() if field not in NOT_AN_ARM}
+    idle = "" if config.model.position.primed else "model.position.goat."
+    return {field: value for field, value in values.items() if field not in NOT_AN_ARM and not (idle and idle in field)}
 
 
 def _flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -61,5 +65,5 @@ def _flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _brief(value: Any) -> str:
-    text = "/".join(_brief(part) for part in value) if isinstance(value, list) else str(value)
-    return text if len(text) <= 24 else text[:12] + "…"
+    text = "/".join("-" if part is None else _brief(part) for part in value) if isinstance(value, list) else str(value)
+    return text if len(text) <= 24 else f"{text[:12]}… {sha256(text.encode()).hexdigest()[:4]}"

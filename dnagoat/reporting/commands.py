@@ -27,6 +27,7 @@ def training(run: RunResults) -> str:
     words += [word for flag, value in _settings(run).items() if value is not None for word in (flag, value)]
     words += ["--reverse-complement" if config.train.reverse_complement else "--no-reverse-complement"]
     words += ["--score-n"] if config.train.score_n else []
+    words += ["--goat-learn-periods"] if config.model.position.goat.learn_periods else []
     return shlex.join([*map(str, words), "--out", str(run.run.path)])
 
 
@@ -59,7 +60,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
 
 def _goat(run: RunResults) -> dict[str, Any]:
     goat = run.config.model.position.goat
-    settings = {"--goat-parts": ",".join(goat.parts)}
+    settings = {"--goat-parts": ",".join(goat.parts), "--goat-init": goat.init}
     settings |= _start(run) if "spectral" in goat.parts else {}
     return settings | ({"--goat-sink-width": str(goat.sink_width)} if "sink" in goat.parts else {})
 

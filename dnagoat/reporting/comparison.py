@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from dnagoat.reporting.numbers import UNKNOWN, counted, decimals, interval, large, listed, whole
 from dnagoat.reporting.results import Result
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
 
 def tables(comparison: Result) -> list[Table]:
-    """The verdicts, and the same by stratum where repeats are marked."""
+    """The verdicts, the same by stratum (repeats where they are marked) and by place in the window, and the bases that
+    it took."""
     split = _split(comparison)
-    strata = [name for name in comparison["arms"][0]["splits"][split] if name != "all"]
-    return [verdicts(comparison, split), *([by_stratum(comparison, split, strata)] if strata else [])]
+    known = comparison["arms"][0]["splits"][split]
+    reference = comparison["reference"]
+    made = [verdicts(comparison, split)]
+    if "repeat" in known:
+        title = f"Where the difference to {reference} comes from"
+        made.append(by_stratum(comparison, split, "comparison-strata", title, ["repeat", "unique"]))
+    if "late" in known:
+        title = f"The difference to {reference} in the first and in the last quarter of a window"
+        made.append(by_stratum(comparison, split, "comparison-places", title, ["early", "late"]))
+    return [*made, *([reached(comparison)] if "reach" in comparison["arms"][0] else [])]
 
 
 def _split(comparison: Result) -> str:
@@ -74,9 +85,8 @@ def _difference(found: Result) -> Cell:
     return Cell(decimals(found["value"], sign=True), found["value"], low, high, under)
 
 
-def by_stratum(comparison: Result, split: str, strata: list[str]) -> Table:
+def by_stratum(comparison: Result, split: str, slug: str, title: str, strata: list[str]) -> Table:
     """The paired difference inside each stratum: where a gain comes from."""
-    reference = comparison["reference"]
     columns = []
     for name in strata:
         columns += [Column(f"nll_{name}", f"NLL, {name}", "nats per base")]
@@ -91,8 +101,31 @@ def by_stratum(comparison: Result, split: str, strata: list[str]) -> Table:
                 Cell("reference") if here["difference"] is None else _difference(here["difference"]),
             ]
         rows.append(Row(arm["name"], cells, arm=arm["name"]))
-    title = f"Where the difference to {reference} comes from"
-    return Table("comparison-strata", title, "Arm", columns, rows)
+    return Table(slug, title, "Arm", columns, rows)
+
+
+def reached(comparison: Result) -> Table:
+    """Bases of training until validation came down to the reference's best, and to what was asked for."""
+    goals = comparison["arms"][0]["reach"]
+    columns = [
+        Column(
+            f"reach_{number}", f"{comparison['reference']}'s best" if goal["nll"] is None else f"{goal['nll']:g}", ""
+        )
+        for number, goal in enumerate(goals)
+    ]
+    rows = [Row(arm["name"], [_bases(goal) for goal in arm["reach"]], arm=arm["name"]) for arm in comparison["arms"]]
+    notes = [
+        "Median of the seeds, and each seed below; between two validations on a straight line. The validation windows "
+        "of training are few, so a crossing is uncertain by about one step between validations."
+    ]
+    return Table("comparison-reach", "Bases of training to a validation NLL of", "Arm", columns, rows, notes)
+
+
+def _bases(goal: Result) -> Cell:
+    every = goal["by_seed"]
+    middle = None if None in every else median(every)
+    seeds = " · ".join("never" if bases is None else large(bases) for bases in every)
+    return Cell("never in every seed" if middle is None else large(middle), middle, under=seeds)
 
 
 def _warnings(comparison: Result, split: str) -> list[str]:

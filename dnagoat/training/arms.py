@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from dnagoat.config import MomentumConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.training.matching import matched
-from dnagoat.training.presets import GOAT, LADDER, changed, distances_named, refuse_idle, started
+from dnagoat.training.presets import GOAT, LADDER, changed, distances_named, refuse_idle
 
 
 def _periods(text: str) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def _periods(text: str) -> dict[str, Any]:
 
 # What may follow an @: the fields that a value sets.
 SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
-    "init": started,
+    "init": lambda text: {GOAT + "init": text},
     "distances": distances_named,
     "amplitude": lambda text: {GOAT + "amplitude": float(text)},
     "rank": lambda text: {GOAT + "rank": int(text), GOAT + "periods": LADDER},
@@ -49,7 +50,7 @@ def options(arm: str) -> dict[str, Any]:
         if not name.startswith("goat"):
             raise OptionError(f"--arm {arm}: {name} has no parts; parts follow goat, as in goat:spectral+sink")
         chosen[GOAT + "parts"] = tuple(re.split(r"[+,]", parts))
-    for setting in sorted(settings, key=lambda setting: not setting.startswith("init=")):  # its periods may be changed
+    for setting in settings:
         chosen |= _setting(arm, setting)
     return chosen
 
@@ -72,6 +73,8 @@ def of_arm(base: RunConfig, arm: str, *, seed: int, lr: float | None = None, mat
 
 
 def run_folder(out: Path, arm: str, seed: int, lr: float | None = None) -> Path:
-    """OUT/goat-spectral-s0, OUT/rope-lr0.001-s2, ...: names that every file system takes."""
+    """OUT/goat-spectral-s0, OUT/rope-lr0.001-s2, ...: names that every file system takes, one an arm."""
     name = re.sub(r"[^A-Za-z0-9.+]+", "-", arm)
+    if re.search("=[^@]*[/,]", arm):  # a list, whose separators the name has lost
+        name += "-" + sha256(arm.encode()).hexdigest()[:6]
     return out / "-".join([name, *([] if lr is None else [f"lr{lr:g}"]), f"s{seed}"])

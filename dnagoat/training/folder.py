@@ -32,6 +32,9 @@ def _begun(entry: Path) -> bool:
     return entry.name in (WRITER, WORKERS) or (entry.name.startswith(f".{CONFIG}.") and entry.suffix == ".tmp")
 
 
+IDLE = ".position.goat."  # what only schemes with a prior read
+
+
 def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | None:
     """Writes config.json, or compares with the one that is there; what to say where the run cannot be begun."""
     if not (out / CONFIG).exists():
@@ -56,6 +59,8 @@ def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | N
 def differences(before: RunConfig, after: RunConfig) -> str:
     """`train.lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
     old, new = (_flat(config.model_dump(mode="json")) for config in (before, after))
+    if not (before.model.position.primed or after.model.position.primed):
+        old, new = ({name: value for name, value in flat.items() if IDLE not in name} for flat in (old, new))
     loose = {"dataset", "tool_version", "train.micro_batch", "train.keep"}  # where it lies, and how it is computed
     return "; ".join(
         f"{name} {old.get(name)}, not {new.get(name)}"

@@ -84,12 +84,6 @@ PEAKS = {GOAT + field for field in ("init", "distances", "amplitude", "periods",
 LADDER = object()  # as a value of an option: the geometric ladder instead of a list of periods
 
 
-def started(init: str) -> dict[str, Any]:
-    """The fields that a prior's start sets: its periods are those that peaks are made of, or else those of DNA."""
-    periods = DISTANCE_PERIODS if init == "distances" else DNA_PERIODS
-    return {GOAT + "init": init, GOAT + "periods": periods, GOAT + "rank": len(periods)}
-
-
 def distances_named(text: str) -> dict[str, Any]:
     """`1/2,1/-` -> distances (1, 2) for the heads of the first layer, (1, none) for those of the second."""
     layers = [layer.split("/") for layer in text.split(",")]
@@ -121,7 +115,7 @@ def configure(name: str, dataset: str, dataset_hash: str, window: int, options: 
 def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
     """The configuration with each option that is not None put at its path."""
     tree: dict[str, Any] = {}
-    for path, value in options.items():
+    for path, value in with_start(config, options).items():
         if value is None:
             continue
         *parents, leaf = path.split(".")
@@ -130,6 +124,24 @@ def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
             branch = branch.setdefault(parent, {})
         branch[leaf] = None if value is LADDER else value
     return _merged(config, tree)
+
+
+def with_start(config: RunConfig, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with what goes with them: the periods of another start, and the start of a prior on other waves.
+
+    A start at distances has periods that peaks are made of, the others those of DNA. On waves that were chosen by
+    hand, or on the ladder, a peak would be a comb: there GOAT starts as its authors do, unless distances are asked for.
+    """
+    asked = {path.removeprefix(GOAT): value for path, value in options.items() if value is not None}
+    waves = {"periods", "rank"} & asked.keys()
+    before, name = config.model.position.goat.init, asked.get("model.position.name", config.model.position.name)
+    init = asked.get("init", before)
+    if waves and not {"init", "distances"} & asked.keys() and name.startswith("goat"):
+        return {**options, GOAT + "init": "seeded" if before == "distances" else before}
+    if waves or (init == "distances") == (before == "distances"):
+        return dict(options)
+    periods = DISTANCE_PERIODS if init == "distances" else DNA_PERIODS
+    return {**options, GOAT + "periods": periods, GOAT + "rank": len(periods)}
 
 
 def refuse_idle(position: str, options: Mapping[str, Any]) -> None:

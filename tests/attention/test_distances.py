@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -11,7 +13,7 @@ from dnagoat.attention.positions import At
 from dnagoat.config import DISTANCE_PERIODS, DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model import DnaLM
-from dnagoat.training.presets import changed, configure, distances_named, distances_text, started
+from dnagoat.training.presets import changed, configure, distances_named, distances_text
 
 
 def model_config(**goat: object) -> ModelConfig:
@@ -61,15 +63,23 @@ def test_distances_given_by_hand_and_their_faults() -> None:
 
 def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
     base = configure("tiny", "data", "hash", 512, {})
-    goat = changed(base, started("distances") | distances_named("1/2,1/4,1/8,1/12")).model.position.goat
+    goat = changed(
+        base, {"model.position.goat.init": "distances"} | distances_named("1/2,1/4,1/8,1/12")
+    ).model.position.goat
     assert goat.periods == DISTANCE_PERIODS and goat.rank == 6
     assert goat.distances == ((1, 2), (1, 4), (1, 8), (1, 12))
     some = distances_named("1/-,-/4,1/8,1/12")
     assert distances_text(changed(base, some).model.position.goat.distances or ()) == "1/-,-/4,1/8,1/12"
-    assert changed(base, started("uniform")).model.position.goat.periods == DNA_PERIODS
+    assert changed(base, {"model.position.goat.init": "uniform"}).model.position.goat.periods == DNA_PERIODS
     assert (
-        base.model.position.goat == changed(base, started("distances")).model.position.goat
+        base.model.position.goat == changed(base, {"model.position.goat.init": "distances"}).model.position.goat
     )  # what `goat` alone means
+
+
+@pytest.mark.parametrize("other", [{"init": "seeded"}, {"init": "uniform"}, {"parts": ("sink", "recency")}])
+def test_distances_that_nothing_would_start_at_are_refused(other: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="distances and amplitude are where a spectral part"):
+        GoatConfig(distances=((1, 2),), **other)
 
 
 def test_a_head_may_start_without_a_peak() -> None:
@@ -95,3 +105,23 @@ def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:
             torch.testing.assert_close(attention(x, At(at)), reference.attention(attention, x))
     torch.testing.assert_close(kernels[0], kernels[1], rtol=0, atol=2e-6)
     torch.testing.assert_close(kernels[1], kernels[2])
+
+
+def test_waves_chosen_by_hand_start_seeded_unless_distances_are_asked_for() -> None:
+    goat = "model.position.goat."
+    base, paper = configure("tiny", "data", "hash", 512, {}), configure("paper", "data", "hash", 512, {})
+    by_hand = {goat + "rank": 2, goat + "periods": (3.0, 171.0)}
+    assert changed(base, by_hand).model.position.goat.init == "seeded"
+    assert changed(base, {**by_hand, goat + "init": "distances"}).model.position.goat.init == "distances"
+    biased = changed(base, {**by_hand, "model.position.name": "rope+bias"}).model.position.goat
+    assert biased.init == "distances"
+    uniform = changed(paper, {goat + "init": "uniform"}).model.position.goat
+    assert (uniform.init, uniform.rank, uniform.periods) == ("uniform", 2, None)  # the preset's own waves
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(4, 4), (6, 4), (12, 12)])
+def test_no_slope_hides_a_peak(layers: int, heads: int) -> None:
+    model = DnaLM(ModelConfig(width=64 * heads, heads=heads, layers=layers, mlp_width=64))
+    at = torch.arange(60)
+    for attention, row in zip(model.attentions(), distances(layers, heads), strict=True):
+        assert (59 - attention.scheme.log_prior(at[-1:], at)[:, 0].argmax(-1)).tolist() == list(row)

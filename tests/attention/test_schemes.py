@@ -100,7 +100,7 @@ def test_lanes_stay_inside_the_head() -> None:
 
 
 def test_a_head_too_narrow_for_its_lanes_is_refused() -> None:
-    with pytest.raises(OptionError, match="24 lanes, more than a head of 16"):
+    with pytest.raises(OptionError, match="20 lanes, more than a head of 16"):
         scheme_for(ModelConfig(width=32, heads=2), 0)
 
 

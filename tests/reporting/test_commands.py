@@ -28,6 +28,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "tiny",
         {GOAT + "init": "distances", GOAT + "distances": ((1, 2), (1, 4), (1, 8), (2, 9)), GOAT + "amplitude": 0.5},
     ),
+    "recency alone": ("tiny", {GOAT + "parts": ("recency",), GOAT + "init": "uniform"}),
+    "learnt periods": ("tiny", {GOAT + "learn_periods": True}),
     "biases and heads": ("tiny", {"model.position.name": "rope+bias", GOAT + "init": "distances", "model.heads": 4}),
     "convolution": ("tiny", {"model.position.name": "alibi", "model.position.convolution": 4}),
     "ladder": ("paper", {"train.precision": "fp32", "train.steps": 5}),

@@ -51,6 +51,8 @@ def test_arms_have_folders_of_their_own() -> None:
     arms = ["rope", "goat", "goat:spectral", "goat:spectral+sink", "goat+rope", "goat@init=uniform"]
     folders = {run_folder(Path("out"), arm, seed, lr) for arm in arms for seed in (0, 1) for lr in (None, 1e-3, 3e-4)}
     assert len(folders) == len(arms) * 2 * 3
+    lists = ["1/2/3/4,-/-/-/-", "-/-/-/-,1/2/3/4", "1/2,1/4", "1/2/1/4"]
+    assert len({run_folder(Path("out"), f"goat@distances={text}", 0) for text in lists}) == len(lists)
     assert run_folder(Path("out"), "goat:spectral", 1, 3e-4) == Path("out/goat-spectral-lr0.0003-s1")
 
 

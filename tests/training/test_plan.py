@@ -58,6 +58,15 @@ def test_a_share_of_the_batch_is_planned(config: RunConfig) -> None:
     assert plan(changed(config, {"train.micro_batch": 3}), CPU).windows == 3
 
 
+def test_a_plan_leaves_nothing_behind_for_the_run_after_it(config: RunConfig) -> None:
+    config = changed(config, {"model.context": 160, "train.batch_size": 2})  # long enough for strips of queries
+    plan(config, CPU)
+    model = DnaLM(config.model)
+    codes = torch.randint(0, 4, (2, 160))
+    for logits in (model(codes), model(codes).double()):
+        assert torch.isfinite(logits).all() and logits.std() > 0
+
+
 @pytest.mark.gpu
 def test_expected_memory_is_what_cuda_counts() -> None:
     from dnagoat.training.distributed import Processes
