@@ -87,8 +87,8 @@ class BiasedRope(Rope):
         self.own = frequencies(config.position.goat) if config.position.goat.init == "distances" else torch.empty(0)
         if 2 * len(self.own) > self.content:
             raise OptionError(
-                f"rope+bias starts with {len(self.own)} periods, which turn {2 * len(self.own)} dimensions, more than a "
-                f"head of {self.content}; give fewer periods, init uniform, or wider heads"
+                f"rope+bias starts with {len(self.own)} periods, which turn {2 * len(self.own)} dimensions, more than "
+                f"a head of {self.content}; give fewer periods, init uniform, or wider heads"
             )
         self.query_bias = nn.Parameter(torch.zeros(self.heads, self.content))
         self.key_bias = nn.Parameter(torch.zeros(self.heads, self.content))

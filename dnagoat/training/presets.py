@@ -130,14 +130,17 @@ def with_start(config: RunConfig, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options with what goes with them: the periods of another start, and the start of a prior on other waves.
 
     A start at distances has periods that peaks are made of, the others those of DNA. On waves that were chosen by
-    hand, or on the ladder, a peak would be a comb: there GOAT starts as its authors do, unless distances are asked for.
+    hand, or on the ladder, a peak would be a comb, and to a sparse normaliser it is the only key there is, so that the
+    head could not learn: there GOAT starts as its authors do, unless something else is asked for.
     """
     asked = {path.removeprefix(GOAT): value for path, value in options.items() if value is not None}
     waves = {"periods", "rank"} & asked.keys()
     before, name = config.model.position.goat.init, asked.get("model.position.name", config.model.position.name)
     init = asked.get("init", before)
-    if waves and not {"init", "distances"} & asked.keys() and name.startswith("goat"):
-        return {**options, GOAT + "init": "seeded" if before == "distances" else before}
+    sparse = asked.get("model.normaliser", "softmax") != "softmax"
+    if (waves or sparse) and name.startswith("goat") and not {"init", "distances"} & asked.keys():
+        init = "seeded" if before == "distances" else before
+        options = {**options, GOAT + "init": init}
     if waves or (init == "distances") == (before == "distances"):
         return dict(options)
     periods = DISTANCE_PERIODS if init == "distances" else DNA_PERIODS

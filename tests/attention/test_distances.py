@@ -107,7 +107,7 @@ def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:
     torch.testing.assert_close(kernels[1], kernels[2])
 
 
-def test_waves_chosen_by_hand_start_seeded_unless_distances_are_asked_for() -> None:
+def test_waves_chosen_by_hand_and_sparse_weights_start_seeded_unless_distances_are_asked_for() -> None:
     goat = "model.position.goat."
     base, paper = configure("tiny", "data", "hash", 512, {}), configure("paper", "data", "hash", 512, {})
     by_hand = {goat + "rank": 2, goat + "periods": (3.0, 171.0)}
@@ -115,6 +115,8 @@ def test_waves_chosen_by_hand_start_seeded_unless_distances_are_asked_for() -> N
     assert changed(base, {**by_hand, goat + "init": "distances"}).model.position.goat.init == "distances"
     biased = changed(base, {**by_hand, "model.position.name": "rope+bias"}).model.position.goat
     assert biased.init == "distances"
+    sparse = changed(base, {"model.normaliser": "entmax15"}).model.position.goat
+    assert (sparse.init, sparse.periods) == ("seeded", DNA_PERIODS)
     uniform = changed(paper, {goat + "init": "uniform"}).model.position.goat
     assert (uniform.init, uniform.rank, uniform.periods) == ("uniform", 2, None)  # the preset's own waves
 

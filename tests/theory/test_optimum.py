@@ -168,8 +168,9 @@ def test_sparse_weights_sum_to_one_with_exact_zeros(name: str, seed: int) -> Non
     assert set(np.argsort(scores)[::-1][: (weights > 0).sum()]) == set(np.flatnonzero(weights))
 
 
+@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15"])
 @pytest.mark.parametrize("name", ["nope", "alibi", "goat"])
-def test_what_a_whole_head_computes_is_the_optimum_for_its_own_prior(name: str) -> None:
+def test_what_a_whole_head_computes_is_the_optimum_for_its_own_prior(name: str, normaliser: str) -> None:
     """The last query of a head with content and lanes, its weights read through identity values."""
     config = ModelConfig(width=48, heads=1, layers=1, position=PositionConfig(name=name))  # type: ignore[arg-type]
     scheme = scheme_for(config, 0).double()
@@ -187,12 +188,15 @@ def test_what_a_whole_head_computes_is_the_optimum_for_its_own_prior(name: str) 
     if lanes is not None:
         q, k = (torch.cat([x, lane[None]], dim=-1) for x, lane in zip((q, k), lanes, strict=True))
     identity = torch.eye(9, dtype=torch.float64)[None, None]
-    kernel = kernel_for("sdpa", "softmax", NORMALISERS["softmax"](1))
+    kernel = kernel_for("auto", normaliser, NORMALISERS[normaliser](1))
     with torch.no_grad():
         weights = kernel(q, k, identity, 1 / scheme.root, True, None)[0, 0, -1].numpy()
 
     pi = np.exp(log_prior - log_prior.max())
     pi /= pi.sum()
-    solved = solve(s, lambda p: float(p @ np.log(p / pi)), lambda p: np.log(p / pi) + 1)
+    if normaliser == "softmax":
+        solved = solve(s, lambda p: float(p @ np.log(p / pi)), lambda p: np.log(p / pi) + 1)
+    else:  # a sparse one takes the log-prior as a reward
+        solved = solve(s + log_prior, *REGULARISER[normaliser])
     np.testing.assert_allclose(weights, solved, atol=5e-6)
     assert (name == "nope") == (np.ptp(log_prior) == 0)
