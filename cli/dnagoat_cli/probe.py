@@ -28,6 +28,7 @@ Seeds = Annotated[int | None, typer.Option(help="Models of each arm.")]
 Out = Annotated[Path | None, typer.Option(help="Folder to write; probes/NAME by default.")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a result that is there.")]
+Jobs = Annotated[int, typer.Option(help="Models trained side by side, each on one CPU thread.", min=1)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Steps = Annotated[int | None, typer.Option(help="Optimizer steps.", rich_help_panel=TRAINING)]
 BatchSize = Annotated[int | None, typer.Option(help="Sequences in a batch.", rich_help_panel=TRAINING)]
@@ -48,9 +49,11 @@ Marker = Annotated[int | None, typer.Option(help="Bases of the marker before it.
 RECALL = """
 Hide a key behind a marker, ask for it at the end: who still finds it far past the training length?
 
+An interrupted probe continues with the same command.
+
 [bold]Examples[/bold]
 
-  dnagoat probe {name} --arm rope --arm goat --arm alibi --seeds 3
+  dnagoat probe {name} --arm rope --arm goat --arm alibi --seeds 3 --jobs 2
 
   dnagoat probe {name} --preset paper --device cuda
 """
@@ -82,6 +85,7 @@ def _recall(task: TaskName) -> Callable[..., None]:
         prior_lr_scale: PriorLrScale = None,
         out: Out = None,
         device: Device = "auto",
+        jobs: Jobs = 1,
         force: Force = False,
         as_json: AsJson = False,
     ) -> None:
@@ -101,6 +105,8 @@ for _task in get_args(TaskName):
 
 INDUCTION = """
 A stretch of random symbols comes back: does one layer with momentum predict it, which takes two without?
+
+An interrupted probe continues with the same command.
 
 [bold]Examples[/bold]
 
@@ -133,6 +139,7 @@ def induction(
     warmup: Warmup = None,
     out: Out = None,
     device: Device = "auto",
+    jobs: Jobs = 1,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:

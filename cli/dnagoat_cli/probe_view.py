@@ -25,6 +25,7 @@ TRAIN = ("steps", "batch_size", "lr", "warmup", "prior_lr_scale")
 def recalled(task: TaskName, given: Given) -> None:
     from dnagoat.evaluation.probes.presets import recall_preset
     from dnagoat.evaluation.probes.recall import recall
+    from dnagoat.evaluation.probes.sweep import Sweep
 
     options = recall_preset(given["preset"], task)
     options = options.but(
@@ -34,13 +35,16 @@ def recalled(task: TaskName, given: Given) -> None:
         **_several(given, "times", int),
         **({"arms": tuple(given["arm"])} if given["arm"] else {}),
     )
-    _carried(task, given, lambda _, device, tell: recall(options, device, tell))
+    _carried(
+        task, given, lambda out, device, tell: recall(options, device, tell, Sweep(out, given["jobs"], given["force"]))
+    )
 
 
 def induced(given: Given) -> None:
     from dnagoat.config import PositionConfig
     from dnagoat.evaluation.probes.induction import induction
     from dnagoat.evaluation.probes.presets import induction_preset
+    from dnagoat.evaluation.probes.sweep import Sweep
 
     options = induction_preset(given["preset"])
     renamed = {"placements": given["placement"], "layers": given["depth"], "recipes": given["recipe"]}
@@ -54,7 +58,11 @@ def induced(given: Given) -> None:
         **_several(renamed, "placements", str),
         **_several(renamed, "recipes", str),
     )
-    _carried("induction", given, lambda _, device, tell: induction(options, device, tell))
+    _carried(
+        "induction",
+        given,
+        lambda out, device, tell: induction(options, device, tell, Sweep(out, given["jobs"], given["force"])),
+    )
 
 
 def extrapolated(given: Given) -> None:

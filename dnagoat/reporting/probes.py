@@ -55,10 +55,18 @@ def tables(result: Result) -> list[Table]:
     return TOLD[result["probe"]][1](result)
 
 
+SEED_NOTE = (
+    "The interval is of the test sequences alone: it does not cover the training seed, and another may fall outside."
+)
+
+
 def _share(row: Result) -> Cell:
     low, high = row["interval"] or (None, None)
-    text = percent(row["value"])
-    return Cell(text, row["value"], low, high, under="" if low is None else f"{percent(low)} to {percent(high)}")
+    under = [] if low is None else [f"{percent(low)} to {percent(high)}"]
+    seeds = row.get("seeds", ())
+    if len(seeds) > 1:
+        under.append(f"by seed {', '.join(f'{100 * seed:.0f}' for seed in seeds)} %")
+    return Cell(percent(row["value"]), row["value"], low, high, under="\n".join(under))
 
 
 def _recall_said(result: Result) -> str:
@@ -74,16 +82,38 @@ def _recall_tables(result: Result) -> list[Table]:
     columns = [
         Column(f"x{row['times']}", f"{whole(row['length'])} ({row['times']}x)") for row in result["arms"][0]["lengths"]
     ]
-    rows = [Row(arm["arm"], [_share(row) for row in arm["lengths"]], arm=arm["arm"]) for arm in result["arms"]]
-    note = f"{result['unit']}, over all depths; 95 % Wilson intervals; a guess: {percent(result['chance'], 2)}"
-    return [Table(f"probe-{result['probe']}", f"Recall by length: {result['probe']}", "arm", columns, rows, [note])]
+    name, task = f"probe-{result['probe']}", result["probe"]
+    note = f"{result['unit']}; 95 % Wilson intervals; a guess: {percent(result['chance'], 2)}"
+    pooled = [Row(arm["arm"], [_share(row) for row in arm["lengths"]], arm=arm["arm"]) for arm in result["arms"]]
+    by_depth = [
+        Row(f"{arm['arm']}, depth {depth:g}", [_share(cell) for cell in cells], arm=arm["arm"])
+        for arm in result["arms"]
+        for depth, cells in _by_depth(arm)
+    ]
+    notes = [f"Over all depths: {note}", SEED_NOTE]
+    return [
+        Table(name, f"Recall by length: {task}", "arm", columns, pooled, notes),
+        Table(
+            f"{name}-depths", f"Recall by depth and length: {task}", "arm", columns, by_depth, [DEPTH_NOTE, SEED_NOTE]
+        ),
+    ]
+
+
+DEPTH_NOTE = "Depth 0 puts the key at the start, farthest from the question; 1 next to it. The same shares, not pooled."
+
+
+def _by_depth(arm: Result) -> list[tuple[float, list[Result]]]:
+    """The cells of each depth, by length."""
+    depths = dict.fromkeys(cell["depth"] for cell in arm["cells"])
+    return [(depth, [cell for cell in arm["cells"] if cell["depth"] == depth]) for depth in depths]
 
 
 def _induction_said(result: Result) -> str:
     first = min(result["rows"], key=lambda row: row["strength"])
     best = max(result["rows"], key=lambda row: row["value"])
+    without = "Without momentum" if first["strength"] == 0 else f"At g = {first['strength']:g}"
     return (
-        f"Without momentum, {_layers(first['layers'])} predicts {percent(first['value'])} of the repeated symbols; "
+        f"{without}, {_layers(first['layers'])} predicts {percent(first['value'])} of the repeated symbols; "
         f"the best, {_called(best)} the rotation, {percent(best['value'])}."
     )
 
@@ -94,8 +124,11 @@ def _induction_tables(result: Result) -> list[Table]:
         *(Column(name, f"{name} signal", "sd") for name in ("q.k", "p.k", "q.p", "p.p")),
     ]
     rows = [Row(_called(row), [_share(row), *_signals(row)]) for row in result["rows"]]
-    note = "Signal: how far the answer's key stands above the others by that term alone, in their standard deviations."
-    made = [Table("probe-induction", "Induction by strength of momentum", "model", columns, rows, [note])]
+    note = (
+        "Signal: how far the answer's key stands above the others by that term alone, in their standard deviations; "
+        "of the model of seed 0."
+    )
+    made = [Table("probe-induction", "Induction by strength of momentum", "model", columns, rows, [SEED_NOTE, note])]
     return made + [_law(law) for law in result["laws"]]
 
 
@@ -200,11 +233,15 @@ def _layer_means(run: Result, kind: str, layer: int) -> list[Cell]:
 
 
 def _replaced(run: Result, kind: str) -> str:
-    row = next(row for row in run["replaced"] if row["windows"] == kind)
-    bounds = interval(row["interval"], 5, sign=True)
+    row = next((row for row in run["replaced"] if row["windows"] == kind), None)
+    if row is None:
+        return (
+            f"{run['arm']}: trained without a start symbol (--score-n), so the first key is a base's; none is replaced."
+        )
+    beside = "; ".join(text for text in (interval(row["interval"], 5, sign=True), *row.get("warnings", ())) if text)
     return (
         f"{run['arm']}: a random base in place of the start symbol costs {decimals(row['cost'], 5, sign=True)} nats "
-        f"per base{f' ({bounds})' if bounds else ''} over {whole(row['count'])} bases."
+        f"per base{f' ({beside})' if beside else ''} over {whole(row['count'])} bases."
     )
 
 

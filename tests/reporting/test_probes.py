@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dnagoat.reporting.figures.probes import figure_of
-from dnagoat.reporting.probes import sentence, tables
+from dnagoat.reporting.probes import sentence, tables, write
+from dnagoat.reporting.report import report
+from dnagoat.reporting.results import read
 
 
 def share(hits: int, trials: int = 100) -> dict[str, Any]:
@@ -28,7 +31,10 @@ RECALL: dict[str, Any] = {
                 for times, hits in ((1, 98), (16, far))
                 for depth in (0.0, 1.0)
             ],
-            "lengths": [{"length": 64, "times": 1, **share(98)}, {"length": 1024, "times": 16, **share(far)}],
+            "lengths": [
+                {"length": 64, "times": 1, **share(98), "seeds": [0.97, 0.99]},
+                {"length": 1024, "times": 16, **share(far), "seeds": [0.0, far / 50]},
+            ],
         }
         for arm, far in (("rope", 2), ("goat", 95))
     ],
@@ -95,11 +101,51 @@ def test_the_sentence_has_the_numbers(name: str, said: str) -> None:
 
 
 def test_tables_keep_number_and_interval_together() -> None:
-    (table,) = tables(RECALL)
+    table, _ = tables(RECALL)
     rope, goat = table.rows
     assert [cell.value for cell in goat.cells] == [0.98, 0.95]
     assert (rope.cells[1].low, rope.cells[1].high) == pytest.approx((0.0, 0.12))
     assert "0.39 %" in table.notes[0]
+    assert rope.cells[0].lines() == ["98.0 %", "88.0 % to 100.0 %", "by seed 97, 99 %"]
+
+
+def test_depths_are_not_only_pooled() -> None:
+    _, table = tables(RECALL)
+    assert [row.head for row in table.rows] == ["rope, depth 0", "rope, depth 1", "goat, depth 0", "goat, depth 1"]
+    assert [(cell.value, cell.low, cell.high) for cell in table.rows[2].cells] == [
+        (0.98, 0.88, 1.0),
+        (0.95, pytest.approx(0.85), 1.0),
+    ]
+
+
+@pytest.mark.parametrize("probe", [RECALL, INDUCTION], ids=["recall", "induction"])
+def test_an_interval_over_sequences_says_that_it_is_not_one_over_seeds(probe: dict[str, Any]) -> None:
+    assert any("does not cover the training seed" in note for note in tables(probe)[0].notes)
+
+
+def test_the_terms_say_whose_they_are() -> None:
+    assert any("Signal" in note and "model of seed 0" in note for note in tables(INDUCTION)[0].notes)
+
+
+def test_only_strength_0_is_without_momentum() -> None:
+    assert sentence(INDUCTION).startswith("Without momentum, 1 layer")
+    assert sentence({**INDUCTION, "rows": INDUCTION["rows"][1:]}).startswith("At g = 1, 1 layer")
+
+
+def test_two_probes_of_one_kind_keep_their_names_apart(tmp_path: Path) -> None:
+    for name, probe in (("short", INDUCTION), ("long", INDUCTION), ("needle", RECALL)):
+        write({"format": 1, **probe}, tmp_path / name)
+    made = report(read([tmp_path / name for name in ("short", "long", "needle")]), "dnagoat report short long needle")
+    kept = made.as_dict()
+    assert set(kept["figures"]) == {"probe-induction-short", "probe-induction-long", "probe-needle"}
+    assert {name for name in kept["tables"] if "law" in name} == {
+        "probe-induction-law-none-short",
+        "probe-induction-law-none-long",
+    }
+    assert len({figure.title for figure in made.figures}) == 3
+    folder = made.write(tmp_path / "report").parent
+    assert len(list((folder / "figures").glob("*.svg"))) == 3
+    assert len(list((folder / "tables").glob("probe-*.csv"))) == 2 * 2 + 2
 
 
 def test_the_law_of_strengths_has_its_own_table() -> None:

@@ -8,12 +8,15 @@ from typing import Any
 from pydantic import Field
 
 from dnagoat.config import Frozen, RunConfig
+from dnagoat.evaluation.lengths import parse
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, ensure, silent
+from dnagoat.evaluation.pieces import stretches
 from dnagoat.genome.dataset import Dataset
 from dnagoat.runs import open_run
 from dnagoat.training.arms import of_arm, run_folder
 from dnagoat.training.distributed import pick_device
 from dnagoat.training.loop import train
+from dnagoat.training.matching import count
 from dnagoat.training.presets import configure
 
 
@@ -33,37 +36,6 @@ def extrapolate(
     dataset: Dataset, options: ExtrapolateOptions, out: Path, device: str = "auto", progress: Progress = silent
 ) -> Result:
     """Arms as ordinary runs in `out`/ARM-sSEED (where an interrupted probe goes on), then their NLL by length."""
-    arms = [
-        {
-            "arm": arm,
-            "seeds": [_scored(dataset, options, arm, seed, out, device, progress) for seed in range(options.seeds)],
-        }
-        for arm in options.arms
-    ]
-    return {
-        "probe": "extrapolate",
-        "unit": "nats per base",
-        "split": options.split,
-        "dataset_hash": dataset.content_hash,
-        "training_length": dataset.window,
-        "settings": options.model_dump(mode="json"),
-        "arms": arms,
-    }
-
-
-def _scored(
-    dataset: Dataset,
-    options: ExtrapolateOptions,
-    arm: str,
-    seed: int,
-    out: Path,
-    device: str,
-    progress: Progress,
-) -> dict[str, Any]:
-    folder = run_folder(out, arm, seed)
-    for step in train(run_config(dataset, options, arm, seed), folder, resume=True, device=device, dataset=dataset):
-        progress(f"{arm}, seed {seed}", step.step, step.steps)
-    run = open_run(folder)
     asked = MeasureOptions.model_validate(
         {
             "split": options.split,
@@ -72,6 +44,40 @@ def _scored(
             "device": str(pick_device(device)),
         }
     )
+    # What cannot be scored, or cannot be a model, is refused before any is trained.
+    parse(asked.lengths, dataset.window)
+    stretches(dataset, asked.split)
+    arms = {arm: [run_config(dataset, options, arm, seed) for seed in range(options.seeds)] for arm in options.arms}
+    for first, *_ in arms.values():
+        count(first.model)
+    return {
+        "probe": "extrapolate",
+        "unit": "nats per base",
+        "split": options.split,
+        "dataset_hash": dataset.content_hash,
+        "training_length": dataset.window,
+        "settings": options.model_dump(mode="json"),
+        "arms": [
+            {"arm": arm, "seeds": [_scored(dataset, config, arm, asked, out, device, progress) for config in configs]}
+            for arm, configs in arms.items()
+        ],
+    }
+
+
+def _scored(
+    dataset: Dataset,
+    config: RunConfig,
+    arm: str,
+    asked: MeasureOptions,
+    out: Path,
+    device: str,
+    progress: Progress,
+) -> dict[str, Any]:
+    seed = config.train.seed
+    folder = run_folder(out, arm, seed)
+    for step in train(config, folder, resume=True, device=device, dataset=dataset):
+        progress(f"{arm}, seed {seed}", step.step, step.steps)
+    run = open_run(folder)
     found = ensure(run, "lengths", asked, progress=progress)
     best = run.checkpoint()
     return {"seed": seed, "run": str(folder), "checkpoint": best.name, "lengths": found["lengths"]}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from dnagoat.evaluation.probes.fit import Batch, learned
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms
+from dnagoat.evaluation.probes.sweep import Sweep
 from dnagoat.evaluation.probes.tokens import TokenLM
 
 Placement = Literal["after", "before"]
@@ -53,16 +54,40 @@ class ShearBefore(Momentum):
         return self.inner.rotate(shear(q, strength, None), shear(k, strength, None), at)
 
 
-def induction(options: InductionOptions, device: str = "cpu", progress: Progress = silent) -> Result:
+class Fit(NamedTuple):
+    """One model of the sweep."""
+
+    recipe: Recipe
+    layers: int
+    placement: Placement
+    strength: float
+    seed: int = 0
+
+    def __str__(self) -> str:
+        layers = f"{self.layers} layer{'s'[: self.layers > 1]}"
+        return f"{layers}, g {self.strength:g} {self.placement} the rotation, seed {self.seed}"
+
+
+def induction(
+    options: InductionOptions, device: str = "cpu", progress: Progress = silent, sweep: Sweep = Sweep()
+) -> Result:
     """One row a (recipe, layers, placement, strength): accuracy, what each seed reached, and the score's terms."""
-    rows = [
-        _row(options, recipe, layers, placement, strength, device, progress)
+    kinds = [
+        Fit(recipe, layers, placement, strength)
         for recipe in options.recipes
         for layers in options.layers
         for placement in options.placements
         for strength in options.strengths
         if strength > 0 or placement == options.placements[0]  # without a shear there is nothing to place
     ]
+    _sequences(options, 1, 0, "test", 0)
+    for kind in kinds:
+        with torch.device("meta"):  # what cannot be a model is refused before any is trained
+            build(options, kind.layers, kind.placement, kind.strength, seed=0)
+    settings = {"probe": "induction", **options.model_dump(mode="json")}
+    fits = [kind._replace(seed=seed) for kind in kinds for seed in range(options.seeds)]
+    found = sweep.run(settings, fits, partial(_fitted, options, device), progress)
+    rows = [_row(options, kind, [found[kind._replace(seed=seed)] for seed in range(options.seeds)]) for kind in kinds]
     return {
         "probe": "induction",
         "unit": "share of repeated symbols predicted",
@@ -74,35 +99,28 @@ def induction(options: InductionOptions, device: str = "cpu", progress: Progress
     }
 
 
-def _row(
-    options: InductionOptions,
-    recipe: Recipe,
-    layers: int,
-    placement: Placement,
-    strength: float,
-    device: str,
-    progress: Progress,
-) -> dict[str, Any]:
-    hits, curves, terms = [], [], []
-    what = f"{layers} layer{'s'[: layers > 1]}, g {strength:g} {placement} the rotation"
-    for seed in range(options.seeds):
-        model = build(options, layers, placement, strength, seed).to(device)
-        train = with_recipe(options.train.but(seed=seed), recipe)
-        watch = partial(progress, f"{what}, seed {seed}")
-        curves.append(learned(model, partial(_batch, options, seed), train, watch))
-        test = _sequences(options, options.trials, seed, "test", 0).to(device)
-        hits.append(_hits(model, test))
-        terms.append(score_terms(model, test) if layers == 1 and placement == "after" else None)
-    trials = options.trials * (options.stretch - 1)
+def _fitted(options: InductionOptions, device: str, fit: Fit, progress: Progress) -> Result:
+    """A model's training, its hits among the test's queries, and of the first seed the terms of its scores."""
+    model = build(options, fit.layers, fit.placement, fit.strength, fit.seed).to(device)
+    train = with_recipe(options.train.but(seed=fit.seed), fit.recipe)
+    curve = learned(model, partial(_batch, options, fit.seed), train, partial(progress, str(fit)))
+    test = _sequences(options, options.trials, fit.seed, "test", 0).to(device)
+    split = fit.layers == 1 and fit.placement == "after" and fit.seed == 0
+    return {"loss": curve, "hits": _hits(model, test), "terms": score_terms(model, test) if split else None}
+
+
+def _row(options: InductionOptions, kind: Fit, fits: Sequence[Result]) -> Result:
+    """`fits` of one kind, a seed each; the terms are those of the first."""
+    hits, trials = [fit["hits"] for fit in fits], options.trials * (options.stretch - 1)
     return {
-        "recipe": recipe,
-        "layers": layers,
-        "placement": placement,
-        "strength": strength,
+        "recipe": kind.recipe,
+        "layers": kind.layers,
+        "placement": kind.placement,
+        "strength": kind.strength,
         **share(sum(hits), trials * options.seeds),
         "seeds": [count / trials for count in hits],
-        "loss": curves,
-        "terms": terms[0],
+        "loss": [fit["loss"] for fit in fits],
+        "terms": fits[0]["terms"],
     }
 
 

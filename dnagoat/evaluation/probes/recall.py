@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -17,9 +18,11 @@ from dnagoat.evaluation.measures import Progress, Result, silent
 from dnagoat.evaluation.probes.fit import Batch, learned
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
+from dnagoat.evaluation.probes.sweep import Sweep
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model import DnaLM
 from dnagoat.training.arms import of_arm
+from dnagoat.training.matching import count
 
 ASKED_AT_ONCE = 32_768  # symbols in one forward pass
 
@@ -51,10 +54,21 @@ class RecallOptions(Frozen):
         return of_arm(base, arm, seed=seed)
 
 
-def recall(options: RecallOptions, device: str = "cpu", progress: Progress = silent) -> Result:
+class Fit(NamedTuple):
+    """One model of the sweep."""
+
+    arm: str
+    seed: int
+
+
+def recall(options: RecallOptions, device: str = "cpu", progress: Progress = silent, sweep: Sweep = Sweep()) -> Result:
     """Trains every arm from every seed and asks it; the result names each cell's hits, trials and interval."""
     options.hidden.room(options.length)
-    arms = [_arm(options, arm, device, progress) for arm in options.arms]
+    for arm in options.arms:
+        count(options.config(arm, seed=0).model)  # what cannot be a model is refused before any is trained
+    settings = {"probe": options.task, **options.model_dump(mode="json")}
+    fits = [Fit(arm, seed) for arm in options.arms for seed in range(options.seeds)]
+    found = sweep.run(settings, fits, partial(_fitted, options, device), progress)
     return {
         "probe": options.task,
         "unit": f"share of keys of {options.key} bases recalled whole",
@@ -62,26 +76,29 @@ def recall(options: RecallOptions, device: str = "cpu", progress: Progress = sil
         "level": LEVEL,
         "length": options.length,
         "settings": options.model_dump(mode="json"),
-        "arms": arms,
+        "arms": [_arm(options, arm, [found[Fit(arm, seed)] for seed in range(options.seeds)]) for arm in options.arms],
     }
 
 
-def _arm(options: RecallOptions, arm: str, device: str, progress: Progress) -> dict[str, Any]:
-    fits, tables = [], []
-    for seed in range(options.seeds):
-        config = options.config(arm, seed)
-        model = DnaLM(config.model, seed).to(device)
-        watch = partial(progress, f"{arm}, seed {seed}")
-        curve = learned(model, partial(questions, options, seed), config.train, watch)
-        fits.append({"seed": seed, "loss": curve})
-        tables.append(ask(model, options, seed))
-    hits = np.sum([whole for whole, _ in tables], axis=0)
-    bases = np.sum([right for _, right in tables], axis=0)
+def _fitted(options: RecallOptions, device: str, fit: Fit, progress: Progress) -> Result:
+    """A model's size, its training, and for each length and depth how many keys and bases it said."""
+    config = options.config(fit.arm, fit.seed)
+    model = DnaLM(config.model, fit.seed).to(device)
+    watch = partial(progress, f"{fit.arm}, seed {fit.seed}")
+    curve = learned(model, partial(questions, options, fit.seed), config.train, watch)
+    whole, bases = ask(model, options, fit.seed)
+    return {"parameters": model.parameter_count, "loss": curve, "whole": whole.tolist(), "bases": bases.tolist()}
+
+
+def _arm(options: RecallOptions, arm: str, fits: Sequence[Result]) -> Result:
+    """`fits` of one arm, a seed each."""
+    by_seed = np.array([fit["whole"] for fit in fits])
+    hits, bases = by_seed.sum(0), np.sum([fit["bases"] for fit in fits], axis=0)
     trials = options.trials * options.seeds
     return {
         "arm": arm,
-        "parameters": model.parameter_count,
-        "fits": fits,
+        "parameters": fits[0]["parameters"],
+        "fits": [{"seed": seed, "loss": fit["loss"]} for seed, fit in enumerate(fits)],
         "cells": [
             {
                 "length": options.length * times,
@@ -98,7 +115,7 @@ def _arm(options: RecallOptions, arm: str, device: str, progress: Progress) -> d
                 "length": options.length * times,
                 "times": times,
                 **share(int(hits[row].sum()), trials * options.depths),
-                "seeds": [float(whole[row].mean() / options.trials) for whole, _ in tables],
+                "seeds": [float(whole[row].mean() / options.trials) for whole in by_seed],
             }
             for row, times in enumerate(options.times)
         ],

@@ -3,7 +3,8 @@
     filler ... MARKER key ... filler ... MARKER key            the second key is what the model must say
 
 Passkey: the filler is one short repeat, so that the key is the only news. Needle: the filler is random, so that
-nothing but the marker tells the key from the rest. Sequences are a pure function of (seed, purpose, batch number).
+nothing but the marker tells the key from the rest. Neither holds the marker by chance: a model that asks what stood
+behind it has one answer, however long the sequence. Sequences are a pure function of (seed, purpose, batch number).
 """
 
 # B sequences, W symbols of a sequence
@@ -33,8 +34,8 @@ class Task:
     key: int
 
     def __post_init__(self) -> None:
-        if not 1 <= self.marker <= len(MARKER):
-            raise OptionError(f"--marker {self.marker}: markers of 1 to {len(MARKER)} bases are known")
+        if not 2 <= self.marker <= len(MARKER):  # one base stands in every filler
+            raise OptionError(f"--marker {self.marker}: markers of 2 to {len(MARKER)} bases are known")
         if self.key < 1:
             raise OptionError(f"--key {self.key}: a key has at least one base")
 
@@ -55,16 +56,39 @@ class Task:
 
 
 def episodes(task: Task, length: int, depths: NDArray[np.float64], seed: int, purpose: str, number: int) -> Codes:
-    """Codes (B, length), one sequence a depth in [0, 1]: 0 puts the key first, 1 next to the question."""
+    """Codes (B, length), one sequence a depth in [0, 1]: 0 puts the key first, 1 next to the question.
+
+    What makes the marker stand anywhere else than before the two keys is drawn again.
+    """
     random = np.random.default_rng([seed, number, *purpose.encode()])
     codes = _filler(task, random, len(depths), length)
     starts = np.round(depths * task.room(length)).astype(np.int64)
+    marker, rows = encode(MARKER)[: task.marker], np.arange(len(depths))
     key = random.integers(0, 4, size=(len(depths), task.key), dtype=np.uint8)
-    marked = np.concatenate([np.broadcast_to(encode(MARKER)[: task.marker], (len(depths), task.marker)), key], axis=1)
-    rows = np.arange(len(depths))[:, None]
-    codes[rows, starts[:, None] + np.arange(marked.shape[1])] = marked
-    codes[:, length - marked.shape[1] :] = marked
-    return codes
+    last = length - task.marker - task.key
+    while True:
+        marked = np.concatenate([np.broadcast_to(marker, (len(depths), task.marker)), key], axis=1)
+        codes[rows[:, None], starts[:, None] + np.arange(marked.shape[1])] = marked
+        codes[:, last:] = marked
+        found = _standing(marker, codes)
+        found[rows, starts] = found[:, last] = False
+        astray, places = np.nonzero(found)
+        if not len(astray):
+            return codes
+        if task.name == "needle":
+            covered = places[:, None] + np.arange(task.marker)
+            codes[astray[:, None], covered] = random.integers(0, 4, size=covered.shape, dtype=np.uint8)
+        again = np.unique(astray)  # the marker may stand in the key, or across its ends
+        key[again] = random.integers(0, 4, size=(len(again), task.key), dtype=np.uint8)
+
+
+def _standing(marker: Codes, codes: Codes) -> NDArray[np.bool_]:
+    """(B, W - marker + 1): whether the marker begins here."""
+    count = codes.shape[1] - len(marker) + 1
+    found = np.ones((len(codes), count), dtype=bool)
+    for place, base in enumerate(marker):
+        found &= codes[:, place : place + count] == base
+    return found
 
 
 def _filler(task: Task, random: np.random.Generator, count: int, length: int) -> Codes:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.evaluation.anatomy import margin
-from dnagoat.evaluation.intervals import LEVEL, block_bootstrap
+from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL, block_bootstrap
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.microscope import SETTLED
 from dnagoat.evaluation.observe import Seen, observing
@@ -29,7 +29,10 @@ from dnagoat.training.loss import base_losses
 
 
 def sinks(runs: Sequence[tuple[str, Run]], options: MeasureOptions, progress: Progress = silent) -> Result:
-    """Every run, named by its arm, on real windows of its dataset and on as many random ones."""
+    """Every run, named by its arm, on real windows of its dataset and on as many random ones.
+
+    `replaced` of a run is empty where it was trained without a start symbol: there is none to replace.
+    """
     return {
         "probe": "sink",
         "unit": "nats",
@@ -53,7 +56,8 @@ def _of_run(arm: str, run: Run, options: MeasureOptions, progress: Progress) -> 
     for kind, (windows, blocks) in chosen.items():
         progress(f"{arm}, {kind} windows", len(rows), 2)
         rows += [{"windows": kind, **row} for row in first_key(model, windows)]
-        replaced.append({"windows": kind, **first_symbol_replaced(model, windows, blocks, options.seed)})
+        if _starts(model):
+            replaced.append({"windows": kind, **first_symbol_replaced(model, windows, blocks, options.seed)})
     return {
         "arm": arm,
         "run": str(run.path),
@@ -99,18 +103,28 @@ def first_symbol_replaced(model: DnaLM, codes: Codes, blocks: Any, seed: int) ->
     kept, changed = (_sums(model, side, targets) for side in (inputs, other))
     counts = (targets[:, 1:] >= 0).sum(1).numpy()
     interval = block_bootstrap(changed - kept, counts, blocks, seed=seed)
-    total = counts.sum()
+    total, different = counts.sum(), len(np.unique(blocks[counts > 0]))
     return {
         "value": float(kept.sum() / total),
         "replaced": float(changed.sum() / total),
         "cost": float((changed - kept).sum() / total),
         "interval": None if interval is None else interval.as_list(),
         "count": int(total),
+        "blocks": different,
+        "warnings": [f"only {different} blocks: the interval is too narrow below {FEWEST_BLOCKS}"]
+        if different < FEWEST_BLOCKS
+        else [],
     }
 
 
+def _starts(model: DnaLM) -> bool:
+    """Whether it was trained with a start symbol; five classes were not, and are looked at without it."""
+    return model.config.classes != 5
+
+
 def _inputs(model: DnaLM, codes: Codes) -> Tensor:
-    return torch.from_numpy(to_inputs_targets(codes)[0]).to(next(model.parameters()).device)
+    inputs, _ = to_inputs_targets(codes, score_n=not _starts(model))
+    return torch.from_numpy(inputs).to(next(model.parameters()).device)
 
 
 def _sums(model: DnaLM, inputs: Tensor, targets: Tensor) -> np.ndarray[Any, Any]:

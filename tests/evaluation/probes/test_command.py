@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dnagoat.evaluation.probes.sinks import first_key
+from dnagoat.evaluation.windows import random_windows
+from dnagoat.genome.alphabet import START
 from dnagoat.reporting.probes import read_probes, sentence, tables
 from dnagoat_cli import app
 
@@ -36,6 +39,24 @@ def test_recall_leaves_a_result_a_figure_and_a_table(task: str, tmp_path: Path) 
     assert code == 2 and "--force" in err
 
 
+def test_an_interrupted_probe_goes_on_and_never_with_other_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "induction"
+    words = ["probe", "induction", "--strengths", "0,1", "--trials", 3, "--out", out, "--device", "cpu"]
+    assert run_it(*words, *QUICK)[0] == 0
+    rows, before = out / "rows.jsonl", json.loads((out / "probe.json").read_text())
+    (out / "probe.json").unlink()  # as if killed before its end
+    code, _, err = run_it(*words, *QUICK, "--steps", 3)
+    assert code == 2 and "train.steps 2, not 3" in err and err.count("\n") == 1
+    with monkeypatch.context() as patched:
+        patched.setattr("dnagoat.evaluation.probes.induction.learned", None)  # nothing is trained again
+        assert run_it(*words, *QUICK)[0] == 0
+    assert {**before, "command": ""} == {**json.loads((out / "probe.json").read_text()), "command": ""}
+    assert run_it(*words, *QUICK, "--steps", 3, "--force")[0] == 0
+    assert '"steps": 3' in rows.read_text()
+
+
 def test_induction_tells_placements_depths_and_recipes_apart(tmp_path: Path) -> None:
     out = tmp_path / "induction"
     words = ["--depth", "1,2,3", "--strengths", "0,0.5,1", "--recipe", "none,momentum", "--trials", 3, *QUICK]
@@ -62,10 +83,27 @@ def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset, tmp_pat
     (result,) = read_probes([out])
     lengths = [row["length"] for arm in result["arms"] for seed in arm["seeds"] for row in seed["lengths"]]
     assert lengths == [64, 128, 64, 128]
+    assert {arm["arm"] for arm in result["arms"]} == {"nope", "alibi"}
     stamps = {file: file.stat().st_mtime_ns for file in out.glob("*-s0/checkpoints/*/weights.safetensors")}
     assert len(stamps) >= 2
     assert run_it(*words, "--force")[0] == 0
     assert stamps == {file: file.stat().st_mtime_ns for file in stamps}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--arm", "goat@heads=64"], "heads"),
+        (["--arm", "rope:sink"], "rope has no parts"),
+        (["--lengths", "3y"], "--lengths 3y"),
+        (["--split", "rest"], "split"),
+    ],
+)
+def test_extrapolate_refuses_before_it_trains(words: list[str], told: str, dataset, tmp_path: Path) -> None:
+    out = tmp_path / "far"
+    code, _, err = run_it("probe", "extrapolate", dataset.path, "--arm", "nope", *words, *QUICK, "--out", out)
+    assert code == 2 and told in err and err.count("\n") == 1
+    assert not out.exists()
 
 
 def test_sink_compares_runs(make_run, tmp_path: Path) -> None:
@@ -78,13 +116,35 @@ def test_sink_compares_runs(make_run, tmp_path: Path) -> None:
     assert [len(table.rows) for table in tables(result)] == [4, 4]
 
 
+def test_sink_says_when_blocks_are_few_and_replaces_no_symbol_that_was_never_seen(make_run, tmp_path: Path) -> None:
+    runs = [make_run("rope").path, make_run("rope", classes=5).path]
+    out = tmp_path / "sink"
+    assert run_it("probe", "sink", *runs, "--windows", 3, "--out", out, "--device", "cpu")[0] == 0
+    (result,) = read_probes([out])
+    four, five = result["runs"]
+    assert [row["blocks"] for row in four["replaced"]] == [1, 3]
+    assert five["replaced"] == [] and len(five["rows"]) == len(four["rows"])
+    for table in tables(result):
+        assert "too narrow below 30" in table.notes[0]
+        assert "without a start symbol (--score-n)" in table.notes[1]
+
+
+def test_a_run_of_five_classes_is_fed_no_start_symbol(make_run) -> None:
+    fed: list[int] = []
+    for classes in (4, 5):
+        model = make_run("rope", classes=classes).model("best", "cpu")
+        model.embedding.register_forward_pre_hook(lambda _, given: fed.append(int(given[0].max())))
+        first_key(model, random_windows(1, 32, seed=0))
+    assert fed == [START, 3]
+
+
 def test_inspect_shows_a_run_and_writes_figures_where_asked(make_run, tmp_path: Path) -> None:
     run = make_run("goat")
     code, said, _ = run_it("inspect", run.path, "--windows", 3, "--device", "cpu", "--out", tmp_path / "look")
     assert code == 0
     assert "without recency" in said and "10.5 bases" in said
     assert (tmp_path / "look" / "figures" / "inspect-training.svg").exists()
-    assert len(list((tmp_path / "look" / "tables").iterdir())) == 4
+    assert len(list((tmp_path / "look" / "tables").iterdir())) == 5
     code, said, _ = run_it("inspect", run.path, "--windows", 3, "--device", "cpu", "--json")
     assert json.loads(said) == json.loads((run.path / "evaluation" / "inspect.json").read_text())
 

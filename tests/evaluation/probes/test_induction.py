@@ -9,6 +9,7 @@ import torch
 
 from dnagoat.attention.momentum import Momentum
 from dnagoat.config import ModelConfig, PositionConfig, TrainConfig
+from dnagoat.errors import OptionError
 from dnagoat.evaluation.observe import Seen, observing
 from dnagoat.evaluation.probes.induction import (
     InductionOptions,
@@ -83,6 +84,22 @@ def test_one_layer_learns_induction_with_momentum_and_not_without() -> None:
     assert without["interval"][1] < 0.3 < with_it["interval"][0]
     assert without["trials"] == 40 * 7
     assert with_it["terms"] is not None
+
+
+def test_a_wrong_second_depth_is_refused_before_the_first_is_trained() -> None:
+    def untouched(what: str, done: int, total: int) -> None:
+        raise AssertionError(f"{what} is being trained")
+
+    with pytest.raises(OptionError, match="layers"):
+        induction(SMALL.but(layers=(1, 0)), progress=untouched)
+
+
+def test_terms_are_of_the_first_seed_and_hits_of_all() -> None:
+    quick = SMALL.but(seeds=2, strengths=(1.0,), train=SMALL.train.but(steps=2))
+    (both,), (first,) = (induction(options)["rows"] for options in (quick, quick.but(seeds=1)))
+    assert both["terms"] == first["terms"]
+    assert both["trials"] == 2 * first["trials"] and len(both["seeds"]) == len(both["loss"]) == 2
+    assert both["seeds"][0] == first["value"]
 
 
 def test_the_optimal_strength_law_is_recovered_from_planted_rows() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.probes.retrieval import MARKER, REPEAT, Task, episodes
+from dnagoat.evaluation.probes.retrieval import MARKER, REPEAT, Task, TaskName, episodes
 from dnagoat.genome.alphabet import decode
 
 TASKS = [Task("passkey", marker=10, key=5), Task("needle", marker=12, key=8)]
@@ -44,6 +44,25 @@ def test_keys_differ_and_depend_on_seed_purpose_and_number_alone() -> None:
     assert np.array_equal(made, episodes(task, 60, depths, 0, "test", 0))
     for seed, purpose, number in [(1, "test", 0), (0, "train", 0), (0, "test", 1)]:
         assert not np.array_equal(made, episodes(task, 60, depths, seed, purpose, number))
+
+
+@pytest.mark.parametrize("name", ["passkey", "needle"])
+@pytest.mark.parametrize(("marker", "key"), [(2, 4), (6, 4), (8, 12)])
+def test_the_marker_never_stands_anywhere_by_chance(name: TaskName, marker: int, key: int) -> None:
+    """Not in the filler, not in the key, not across their ends; 2 and 8 bases end as the marker begins or nearly so."""
+    task = Task(name, marker, key)
+    for length in (2 * (marker + key), 2 * (marker + key) + 1, 1024):
+        for number in range(3):
+            made = episodes(task, length, np.linspace(0, 1, 100), 0, "test", number)
+            texts = [decode(codes) for codes in made]
+            counts = {sum(text.startswith(MARKER[:marker], at) for at in range(length)) for text in texts}
+            assert counts == {2}
+            assert all(text[-key:] == text[text.index(MARKER[:marker]) + marker :][:key] for text in texts)
+
+
+def test_a_marker_of_one_base_would_stand_in_every_filler() -> None:
+    with pytest.raises(OptionError, match="markers of 2 to 20 bases"):
+        Task("passkey", marker=1, key=4)
 
 
 def test_too_short_a_sequence_is_refused_with_the_length_that_would_do() -> None:

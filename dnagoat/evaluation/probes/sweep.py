@@ -1,0 +1,97 @@
+"""How the models of a sweep are trained: one after another or a few side by side, each kept as soon as it is done."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import TypeVar
+
+from dnagoat.errors import DnagoatError, TrainingError
+from dnagoat.evaluation.measures import Progress, silent
+from dnagoat.evaluation.probes import rows
+from dnagoat.evaluation.probes.rows import Row, Unit
+
+U = TypeVar("U", bound=Unit)
+Work = Callable[[U, Progress], Row]
+FRESH = get_context("spawn")  # a fork would take over a device and threads that are in use
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Where rows are kept (nowhere without a folder), how many models train at once, what may be replaced."""
+
+    out: Path | None = None
+    jobs: int = 1
+    force: bool = False
+
+    def run(self, settings: Row, units: Sequence[U], work: Work[U], progress: Progress) -> dict[U, Row]:
+        """What `work` finds for every unit; rows of the same settings that are there already are not made again."""
+        kept = rows.begin(self.out, settings, units, force=self.force) if self.out else {}
+        found = {unit: kept[rows.key(unit)] for unit in units if rows.key(unit) in kept}
+        waiting = [unit for unit in dict.fromkeys(units) if unit not in found]
+        for unit, row in self._made(waiting, work, progress):
+            found[unit] = row
+            if self.out:
+                rows.add(self.out, unit, row)
+        return found
+
+    def _made(self, units: Sequence[U], work: Work[U], progress: Progress) -> Iterator[tuple[U, Row]]:
+        if self.jobs == 1:
+            return ((unit, work(unit, progress)) for unit in units)
+        return _side_by_side(units, work, self.jobs, progress)
+
+
+def _side_by_side(units: Sequence[U], work: Work[U], jobs: int, progress: Progress) -> Iterator[tuple[U, Row]]:
+    """Each unit in a fresh process, as they end; a fault of one ends the others."""
+    waiting, total = list(units), len(units)
+    running: dict[Connection, tuple[U, SpawnProcess]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < jobs:
+                unit = waiting.pop(0)
+                ours, theirs = FRESH.Pipe(duplex=False)
+                process = FRESH.Process(target=_send, args=(theirs, work, unit), daemon=True)
+                process.start()
+                running[ours] = unit, process
+                theirs.close()  # or the pipe of a process that was killed would stay open here
+            for pipe in wait(list(running)):
+                assert isinstance(pipe, Connection)
+                unit, process = running[pipe]
+                yield unit, _received(pipe, unit)
+                process.join()
+                del running[pipe]
+                progress(f"{jobs} side by side", total - len(waiting) - len(running), total)
+    finally:
+        for _, process in running.values():
+            process.terminate()
+            process.join()
+
+
+def _send(pipe: Connection, work: Work[U], unit: U) -> None:
+    import torch
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends this process
+    torch.set_num_threads(1)
+    try:
+        pipe.send(work(unit, silent))
+    except DnagoatError as fault:
+        pipe.send(fault)
+
+
+def _received(pipe: Connection, unit: Unit) -> Row:
+    try:
+        found = pipe.recv()
+    except EOFError:
+        name = ", ".join(map(str, unit))
+        raise TrainingError(
+            f"the process that trained {name} has died; the same command goes on from the others, with fewer --jobs "
+            "where memory was short"
+        ) from None
+    if isinstance(found, DnagoatError):
+        raise found
+    return dict(found)
