@@ -14,14 +14,17 @@ from dnagoat.evaluation.ablation import parts_of, without
 from dnagoat.evaluation.anatomy import content_range, normalised, tightness
 from dnagoat.evaluation.intervals import LEVEL, block_bootstraps
 from dnagoat.evaluation.likelihood import window_scores
-from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent, stored
 from dnagoat.evaluation.observe import Seen, observing
-from dnagoat.evaluation.shape import shapes
+from dnagoat.evaluation.prior import spaced
+from dnagoat.evaluation.scored import warnings
+from dnagoat.evaluation.shape import kept_checkpoints, shapes
 from dnagoat.evaluation.windows import real_windows
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model import DnaLM
 from dnagoat.runs import Run
+from dnagoat.training.checkpoint import step_of
 
 SETTLED = 16  # queries before this one have too few keys to say anything about a range
 
@@ -31,22 +34,39 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     dataset = options.dataset_of(run)
     codes, starts = real_windows(dataset, options)
     model = run.model(options.which, options.device)
+    blocks = starts // options.block
+    different = len(np.unique(blocks))
+    checkpoints = shapes(run, options.device)
     return {
         "position": run.config.model.position.name,
+        "normaliser": run.config.model.normaliser,
         "context": run.config.model.context,
-        "checkpoints": shapes(run, options.device),
+        "kept": [checkpoint["step"] for checkpoint in checkpoints[1:]],
+        "distances": spaced(run.config.model.context),  # and positions, of the checkpoints' curves
+        "checkpoints": checkpoints,
         "rows": content_against_prior(model, codes, progress),
-        "ablations": ablations(model, codes, starts // options.block, options, progress),
+        "ablations": ablations(model, codes, blocks, options, progress),
         "windows": len(codes),
         "window": dataset.window,
+        "blocks": different,
+        "block_bases": options.block,
         "level": LEVEL,
+        "warnings": warnings(run, options, different),
     }
+
+
+def outdated(run: Run, options: MeasureOptions) -> bool:
+    """Whether the stored result is of other checkpoints than those that the run holds by now: it may train on."""
+    result = stored(run, "inspect", options)
+    return result is not None and result.get("kept") != [step_of(folder) for folder in kept_checkpoints(run)]
 
 
 @torch.inference_mode()
 def content_against_prior(model: DnaLM, codes: Codes, progress: Progress = silent) -> list[dict[str, Any]]:
     """For each layer and head, over the queries of all windows: median content range omega in nats, median tightness
-    of the theorem's bounds, mean KL(attention || prior), mean weight of the first key under attention and prior."""
+    of the theorem's bounds, mean KL(attention || prior), mean weight of the first key under attention and prior.
+
+    Tightness is None under a sparse normaliser: the theorem is of softmax, and weights of 0 are below every bound."""
     found: dict[int, list[Tensor]] = {}
 
     def look(seen: Seen) -> None:
@@ -64,7 +84,9 @@ def content_against_prior(model: DnaLM, codes: Codes, progress: Progress = silen
         for done, window in enumerate(torch.split(inputs, 1), 1):
             model(window)
             progress("looking at windows", done, len(inputs))
-    return [row for layer, parts in sorted(found.items()) for row in _summaries(layer, torch.cat(parts, dim=1))]
+    rows = [row for layer, parts in sorted(found.items()) for row in _summaries(layer, torch.cat(parts, dim=1))]
+    bounded = model.config.normaliser == "softmax"
+    return rows if bounded else [{**row, "tightness": None} for row in rows]
 
 
 def _summaries(layer: int, values: Tensor) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from dnagoat.attention.kernels import Kernel
 from dnagoat.attention.layer import Attention
+from dnagoat.attention.positions import At, Pair
 from dnagoat.evaluation.anatomy import causal
 from dnagoat.model import DnaLM
 
@@ -23,7 +24,7 @@ class Seen:
 
     layer: int
     content: Tensor  # (B, H, T, S) nats, without the prior
-    prior: Tensor  # (B, H, T, S) nats, up to a constant a row; B is 1, as lanes do not depend on the sequence
+    prior: Tensor  # (B, H, T, S) nats, up to a constant a row; B is 1: lanes and biases do not depend on the sequence
     weights: Tensor  # (B, H, T, S)
     key_norms: Tensor  # (B, H, S) length of the content key
     allowed: Tensor  # (T, S)
@@ -49,13 +50,24 @@ def _showing(attention: Attention, look: Callable[[Seen], None]) -> Kernel:
     def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float, is_causal: bool, mask: Tensor | None) -> Tensor:
         assert mask is None, "a pass with a cache is not observed"
         lanes = q.shape[-1] - attention.scheme.content  # they stand before the content, see `assemble`
-        content = q[..., lanes:].double() @ k[..., lanes:].double().mT * scale
-        prior = q[:1, ..., :lanes].double() @ k[:1, ..., :lanes].double().mT * scale
+        query_bias, key_bias = _biases(attention, q[:1, ..., lanes:])
+        biases = query_bias @ key_bias.mT
+        content = (q[..., lanes:].double() @ k[..., lanes:].double().mT - biases) * scale
+        prior = (q[:1, ..., :lanes].double() @ k[:1, ..., :lanes].double().mT + biases) * scale
         allowed = causal(q.shape[-2], k.shape[-2], q.device)
         scores = (content + prior).masked_fill(~allowed, torch.finfo(torch.float64).min / 4)
         weights = attention.normaliser(scores)
-        look(Seen(attention.layer, content, prior, weights, k[..., lanes:].double().norm(dim=-1), allowed))
+        key_norms = (k[..., lanes:].double() - key_bias).norm(dim=-1)
+        look(Seen(attention.layer, content, prior, weights, key_norms, allowed))
         mixed: Tensor = weights @ v.double()
         return mixed.to(v.dtype)
 
     return kernel
+
+
+def _biases(attention: Attention, like: Tensor) -> Pair:
+    """What the scheme makes of queries and keys (1, H, T, C) without content: 0, or biases, turned and sheared."""
+    nothing = torch.zeros_like(like, dtype=torch.float64)
+    at = At(torch.arange(like.shape[-2], device=like.device))
+    query, key, _ = attention.scheme.rotate(nothing, nothing.clone(), at)
+    return query, key

@@ -13,6 +13,8 @@ from torch import Tensor
 
 from dnagoat.attention.goat import Goat, Part
 from dnagoat.attention.positions import At, PositionScheme
+from dnagoat.attention.rope import BiasedRope
+from dnagoat.attention.wrapper import innermost
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.model import DnaLM
 from dnagoat.runs import Run
@@ -27,22 +29,25 @@ SPACED = 200
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """Curves of every layer and head, and where training started; `layers` is empty where the scheme has no prior."""
-    model = run.model(options.which, options.device)
-    context = run.config.model.context
-    distances = spaced(context)
-    layers = [_layer(attention.scheme, distances, context) for attention in model.attentions()]
-    started = DnaLM(run.config.model, run.config.train.seed)
-    for layer, attention in zip(layers, started.attentions(), strict=True):
-        before = _layer(attention.scheme, distances, context)
-        for head, first in zip(*(part["heads"] if part else [] for part in (layer, before)), strict=True):
+    layers = curves(run.model(options.which, options.device))
+    for layer, before in zip(layers, curves(DnaLM(run.config.model, run.config.train.seed)), strict=True):
+        for head, first in zip(layer["heads"], before["heads"], strict=True):
             head["initial"] = first["log_prior"]
+    distances = spaced(run.config.model.context)
     return {
-        "context": context,
+        "context": run.config.model.context,
         "position": run.config.model.position.name,
         "distances": distances,
         "positions": distances,
-        "layers": [layer for layer in layers if layer is not None],
+        "layers": layers,
     }
+
+
+def curves(model: DnaLM) -> list[Result]:
+    """Each layer's heads at the `spaced` distances and positions of a window; layers without a prior are left out."""
+    schemes = [innermost(attention.scheme) for attention in model.attentions()]
+    context, device = model.config.context, next(model.parameters()).device
+    return [_layer(scheme, context, device) for scheme in schemes if scheme.lanes or isinstance(scheme, BiasedRope)]
 
 
 def spaced(length: int) -> list[int]:
@@ -53,33 +58,42 @@ def spaced(length: int) -> list[int]:
 
 
 @torch.no_grad()
-def _layer(scheme: PositionScheme, distances: list[int], context: int) -> Result | None:
+def _layer(scheme: PositionScheme, context: int, device: torch.device) -> Result:
     """For the last query of a window: log-prior (H, distances) with 0 at distance 0, sink and slope left apart."""
-    inner = getattr(scheme, "inner", scheme)
-    if inner.lanes == 0:
-        return None
-    device = next(iter(inner.state_dict(keep_vars=True).values()), torch.empty(0)).device
     query = torch.tensor([context - 1], device=device)
-    places = torch.tensor(distances, device=device)
-    whole = inner.log_prior(query, query - places)[:, 0]
-    parts: dict[str, Any] = dict(inner.parts.items()) if isinstance(inner, Goat) else {}
+    places = torch.tensor(spaced(context), device=device)
+    curve = scheme.kernel(query, query - places)[:, 0]
+    parts: dict[str, Any] = dict(scheme.parts.items()) if isinstance(scheme, Goat) else {}
     sink = parts["sink"].value(At(places, places)).double() if "sink" in parts else None
-    curve = whole if sink is None else whole - parts["sink"].value(At(query, query - places)).double()
-    slopes = parts["recency"].slopes if "recency" in parts else getattr(inner, "slopes", None)
-    spectral = _product(parts["spectral"], query, query - places, inner.root) if "spectral" in parts else None
+    if sink is not None:
+        curve = curve - parts["sink"].value(At(query, query - places)).double()
+    slopes = parts["recency"].slopes if "recency" in parts else getattr(scheme, "slopes", None)
+    waves = spectral(scheme, query, query - places)
     return {
-        "layer": inner.layer,
+        "layer": scheme.layer,
         "heads": [
             {
                 "head": head,
                 "log_prior": _rounded(curve[head] - curve[head, 0]),
-                "spectral": None if spectral is None else _rounded(spectral[head]),
+                "spectral": None if waves is None else _rounded(waves[head]),
                 "sink": None if sink is None else _rounded(sink[head]),
                 "slope": None if slopes is None else float(slopes[head]),
             }
-            for head in range(inner.heads)
+            for head in range(scheme.heads)
         ],
     }
+
+
+def spectral(scheme: PositionScheme, query: Tensor, keys: Tensor) -> Tensor | None:
+    """What the waves alone give, (H, S) nats for a single query; None where there are none.
+
+    RoPE's biases make nothing but waves.
+    """
+    if isinstance(scheme, BiasedRope):
+        return scheme.kernel(query, keys)[:, 0]
+    if isinstance(scheme, Goat) and "spectral" in scheme.parts:
+        return _product(scheme.parts["spectral"], query, keys, scheme.root)  # type: ignore[arg-type]
+    return None
 
 
 def _product(part: Part, query: Tensor, keys: Tensor, root: float) -> Tensor:

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dnagoat.reporting.figures import prior
 from dnagoat.reporting.figures.figure import Figure, canvas
-from dnagoat.reporting.numbers import decimals, interval, percent, whole
+from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, percent, whole
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
 Result = dict[str, Any]
 
+MANY = 16  # heads: of more, only the start and the last checkpoint are drawn, or the page grows too heavy
 PRIOR_COLUMNS = (
     Column("reach_half", "half of the prior within", "bases"),
     Column("reach_95", "95 % within", "bases"),
     Column("divergence", "KL from uniform", "nats"),
-    Column("slope", "recency slope", "nats/base"),
     Column("sink_lead", "sink, first over median", "nats"),
+)
+JOURNEY_COLUMNS = (
+    Column("peak_start", "peak at start", "bases"),
+    Column("peak", "peak now", "bases"),
+    Column("strongest", "strongest wave", "bases"),
+    Column("slope_start", "slope at start", "nats/base"),
+    Column("slope", "slope now", "nats/base"),
 )
 CONTENT_COLUMNS = (
     Column("omega", "content range omega", "nats"),
@@ -29,42 +37,89 @@ CONTENT_COLUMNS = (
 
 
 def tables(result: Result) -> list[Table]:
-    """Heads, ablations, and the waves of a spectral part."""
-    made = [priors(result), contents(result), ablations(result)]
-    return made + ([waves(result)] if result["checkpoints"][-1]["waves"] else [])
+    """Heads, ablations, and what only some schemes have: peaks and slopes, waves of a spectral part, momentum."""
+    made = [priors(result), journeys(result), contents(result), ablations(result), waves(result), momentum(result)]
+    return [table for table in made if table is not None]
 
 
 def priors(result: Result) -> Table:
     """One row a head: its prior at the last checkpoint kept, for the last query of the training length."""
-    layers = result["checkpoints"][-1]["layers"]
-    rows = [_head(layer["layer"], head, PRIOR_COLUMNS) for layer in layers for head in layer["heads"]]
-    notes = [
-        f"Prior of the last of {whole(result['context'])} queries, at step {whole(result['checkpoints'][-1]['step'])}."
+    last = result["checkpoints"][-1]
+    rows = [_head(layer["layer"], head, PRIOR_COLUMNS) for layer in last["layers"] for head in layer["heads"]]
+    note = f"Prior of the last of {whole(result['context'])} queries, at step {whole(last['step'])}."
+    return Table("inspect-priors", "Where each head looks before it reads", "head", list(PRIOR_COLUMNS), rows, [note])
+
+
+def journeys(result: Result) -> Table | None:
+    """One row a head: peak and slope at the start and at the last checkpoint kept; None where no head has either."""
+    start, last = result["checkpoints"][0], result["checkpoints"][-1]
+    rows = [
+        _head(layer["layer"], {**head, "peak_start": first.get("peak"), "slope_start": first["slope"]}, JOURNEY_COLUMNS)
+        for layer, before in zip(last["layers"], start["layers"], strict=True)
+        for head, first in zip(layer["heads"], before["heads"], strict=True)
     ]
-    if any(layer["momentum"] is not None for layer in layers):
-        strengths = ["none" if layer["momentum"] is None else f"{layer['momentum']:.3g}" for layer in layers]
-        notes.append(f"Momentum by layer: {', '.join(strengths)}.")
-    return Table("inspect-priors", "Where each head looks before it reads", "head", list(PRIOR_COLUMNS), rows, notes)
+    if all(cell.value is None for row in rows for cell in row.cells):
+        return None
+    notes = [
+        "Peak: the distance at which the waves alone give most, recency and sink left out. Of equal peaks it is the "
+        "nearest: waves whose periods have a common multiple peak again after it, those of 2, 3, 4, 6, 10.5 and 24 "
+        "bases every 168.",
+        "Strongest wave: the period with the largest amplitude in this head.",
+    ]
+    title = "Where each head's prior started and where it went"
+    return Table("inspect-journeys", title, "head", list(JOURNEY_COLUMNS), rows, notes)
 
 
 def contents(result: Result) -> Table:
     """One row a head: content against prior on real windows."""
-    rows = [_head(row["layer"], row, CONTENT_COLUMNS) for row in result["rows"]]
-    note = (
-        f"{whole(result['windows'])} real windows of {whole(result['window'])} bases; omega and tightness are medians "
-        "over queries, the others means. Attention is between prior x exp(-omega) and prior x exp(omega)."
+    normaliser = result.get("normaliser", "softmax")
+    bounded = normaliser == "softmax"
+    columns = [column for column in CONTENT_COLUMNS if bounded or column.key != "tightness"]
+    rows = [_head(row["layer"], row, columns) for row in result["rows"]]
+    centred = "omega and tightness are medians" if bounded else "omega is a median"
+    theorem = (
+        "Attention is between prior x exp(-omega) and prior x exp(omega)."
+        if bounded
+        else f"These bounds of softmax are left out: {normaliser} gives weights of exactly 0, below any bound."
     )
-    return Table("inspect-content", "How far content moves attention", "head", list(CONTENT_COLUMNS), rows, [note])
+    note = (
+        f"{whole(result['windows'])} real windows of {whole(result['window'])} bases; {centred} over queries, the "
+        f"others means. {theorem}"
+    )
+    return Table("inspect-content", "How far content moves attention", "head", columns, rows, [note])
+
+
+def momentum(result: Result) -> Table | None:
+    """One row a checkpoint: the strength of the shear in each layer, which grows while training goes on."""
+    if all(strength is None for strength in _strengths(result["checkpoints"][-1])):
+        return None
+    layers = [layer["layer"] for layer in result["checkpoints"][-1]["layers"]]
+    rows = [
+        Row(
+            f"step {whole(checkpoint['step'])}",
+            [Cell("none" if g is None else f"{g:.3g}", g) for g in _strengths(checkpoint)],
+        )
+        for checkpoint in result["checkpoints"]
+    ]
+    columns = [Column(f"layer_{layer + 1}", f"layer {layer + 1}") for layer in layers]
+    return Table("inspect-momentum", "How strongly queries and keys are sheared", "checkpoint", columns, rows)
+
+
+def _strengths(checkpoint: Result) -> list[float | None]:
+    return [layer["momentum"] for layer in checkpoint["layers"]]
 
 
 def _head(layer: int, head: Result, columns: Sequence[Column]) -> Row:
-    return Row(f"layer {layer + 1}, head {head['head'] + 1}", [_cell(column, head[column.key]) for column in columns])
+    cells = [_cell(column, head.get(column.key)) for column in columns]
+    return Row(f"layer {layer + 1}, head {head['head'] + 1}", cells)
 
 
 def _cell(column: Column, value: float | None) -> Cell:
     if column.unit == "bases":
-        return Cell(whole(value), value)
-    return Cell(percent(value) if column.unit == "share" else decimals(value, 3), value)
+        return Cell(UNKNOWN if value is None else f"{value:,.1f}".removesuffix(".0"), value)
+    if column.unit == "share":
+        return Cell(percent(value), value)
+    return Cell(decimals(value, 4 if column.unit == "nats/base" else 3), value)
 
 
 def ablations(result: Result) -> Table:
@@ -86,21 +141,22 @@ def ablations(result: Result) -> Table:
         f"At inference on {whole(result['ablations'][0]['count'])} bases, paired by window; a part that was trained in "
         "is missed more than one that was never there."
     )
-    return Table("inspect-ablations", "What each part is worth to this model", "model", columns, rows, [note])
+    notes = [note, *(f"⚠ {warning}." for warning in result.get("warnings", []))]
+    return Table("inspect-ablations", "What each part is worth to this model", "model", columns, rows, notes)
 
 
-def waves(result: Result) -> Table:
-    """One row a wave of the spectral part, over all heads."""
+def waves(result: Result) -> Table | None:
+    """One row a wave of the spectral part, over all heads, those that moved most first; None where there are none."""
+    moved_most = sorted(result["checkpoints"][-1]["waves"], key=lambda wave: -wave["moved"])
+    if not moved_most:
+        return None
     columns = [
         Column("amplitude", "amplitude", "nats"),
         Column("moved", "moved in training", "nats"),
         Column("mean_rank", "mean rank of movement"),
         Column("p", "p of that rank"),
     ]
-    rows = [
-        Row(f"{wave['period']:.4g} bases", [Cell(decimals(wave[c.key], 3), wave[c.key]) for c in columns])
-        for wave in result["checkpoints"][-1]["waves"]
-    ]
+    rows = [Row(_period(wave), [Cell(decimals(wave[c.key], 3), wave[c.key]) for c in columns]) for wave in moved_most]
     note = (
         "p: how often the waves of shuffled heads reach this mean rank, paid for looking at all waves. A wave may move "
         "for reasons that have nothing to do with its period in DNA: long ones can stand in for a slope."
@@ -108,8 +164,47 @@ def waves(result: Result) -> Table:
     return Table("inspect-waves", "Which waves moved in head after head", "period", columns, rows, [note])
 
 
+def _period(wave: Result) -> str:
+    """`10.5 bases`; where periods are learned, also where the layers have it now."""
+    started = f"{wave['period']:.4g} bases"
+    low, high = (f"{end(wave.get('periods', [wave['period']])):.4g}" for end in (min, max))
+    if {low, high} == {f"{wave['period']:.4g}"}:
+        return started
+    return f"{started}, now {low}" + ("" if low == high else f" to {high}")
+
+
 def figures(result: Result) -> list[Figure]:
-    """How reach and divergence went over training; a run with one checkpoint has its start and its end."""
+    """How the heads' priors went over training: reach and divergence, and the curves of the checkpoints told."""
+    return [over_training(result), *curves(result)]
+
+
+def curves(result: Result) -> list[Figure]:
+    """Log-prior and sink of each head at the start, in earlier checkpoints and in the last, where they are learned."""
+    told = [checkpoint for checkpoint in result["checkpoints"] if checkpoint.get("curves")]
+    if not told or not prior.learned(result["position"]):
+        return []
+    if sum(len(layer["heads"]) for layer in told[-1]["curves"]) > MANY:
+        told = [told[0], told[-1]]
+    heads = [
+        prior.Head(
+            layer["layer"],
+            head["head"],
+            head["slope"],
+            [before["log_prior"] for before in along],
+            [before["sink"] for before in along if before["sink"]],
+        )
+        for place, layer in enumerate(told[-1]["curves"])
+        for head, *along in zip(layer["heads"], *(one["curves"][place]["heads"] for one in told), strict=True)
+    ]
+    drawn = result["distances"], heads, looks([result["position"]])[result["position"]].colour
+    found = [prior.priors("inspect-prior", "Where each head looks before it reads, over training", *drawn)]
+    if heads[0].sinks:
+        found.append(prior.sinks("inspect-sink", "Which keys each head favours whoever asks, over training", *drawn))
+    return found
+
+
+def over_training(result: Result) -> Figure:
+    """Reach and divergence against the step; a run with one checkpoint has its start and its end."""
     with drawing():
         figure, axes = canvas(1, 2, height=3.2)
         steps = [checkpoint["step"] for checkpoint in result["checkpoints"]]
@@ -131,14 +226,12 @@ def figures(result: Result) -> list[Figure]:
     last = result["checkpoints"][-1]["layers"]
     nearest = min(head["reach_half"] for layer in last for head in layer["heads"])
     farthest = max(head["reach_half"] for layer in last for head in layer["heads"])
-    return [
-        Figure(
-            "inspect-training",
-            "How far the heads' priors reach, over training",
-            "Prior",
-            reading="One line a head. Step 0 is the start; the dotted line is a uniform prior's.",
-            limits="The prior alone: content moves attention away from it by up to omega nats in either direction.",
-            alt=f"Line charts over training; at the end half of the prior lies within {nearest} to {farthest} bases.",
-            drawing=figure,
-        )
-    ]
+    return Figure(
+        "inspect-training",
+        "How far the heads' priors reach, over training",
+        "Prior",
+        reading="One line a head. Step 0 is the start; the dotted line is a uniform prior's.",
+        limits="The prior alone: content moves attention away from it by up to omega nats in either direction.",
+        alt=f"Line charts over training; at the end half of the prior lies within {nearest} to {farthest} bases.",
+        drawing=figure,
+    )

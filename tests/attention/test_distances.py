@@ -50,6 +50,17 @@ def test_the_log_prior_is_amplitude_times_the_sum_of_cosines() -> None:
     assert given.max(-1).values.tolist() == pytest.approx([amplitude * len(DISTANCE_PERIODS)] * 3)
 
 
+@pytest.mark.parametrize("parts", [("spectral",), ("spectral", "recency")])
+def test_the_default_waves_meet_again_every_168_bases_and_recency_alone_lowers_them(parts: tuple[str, ...]) -> None:
+    scheme = next(DnaLM(model_config(parts=parts)).attentions()).scheme
+    back = torch.arange(600)
+    prior = scheme.log_prior(torch.tensor([599]), 599 - back)[:, 0]
+    slopes = scheme.parts["recency"].slopes.tolist() if "recency" in parts else [0.0] * 4
+    for curve, slope, peak in zip(prior.tolist(), slopes, distances(4, 4)[0], strict=True):
+        for beyond, height in ((168, 6), (336, 6), (72, 5.623), (96, 5.623)):
+            assert curve[peak + beyond] - curve[peak] == pytest.approx(height - 6 - slope * beyond, abs=1e-3)
+
+
 def test_distances_given_by_hand_and_their_faults() -> None:
     model = DnaLM(model_config(distances=((5, 6, 7, 9),) * 4, amplitude=2.0))
     scheme = next(model.attentions()).scheme

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
+from dnagoat.config import DISTANCE_PERIODS, GoatConfig, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.evaluation.anatomy import tightness
 from dnagoat.evaluation.measures import MeasureOptions, ensure
-from dnagoat.evaluation.microscope import ablations, content_against_prior
+from dnagoat.evaluation.microscope import ablations, content_against_prior, outdated
+from dnagoat.evaluation.observe import Seen, observing
 from dnagoat.evaluation.probes.sinks import first_key, first_symbol_replaced, sinks
-from dnagoat.evaluation.shape import shape
+from dnagoat.evaluation.shape import shape, told
 from dnagoat.evaluation.windows import random_windows, real_windows
+from dnagoat.files import write_json
 from dnagoat.genome.alphabet import START
+from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model import DnaLM
+from dnagoat.runs import Run, open_run
+from dnagoat.training.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat_cli import app
 
 OPTIONS = MeasureOptions(block=100, resamples=1000, windows=6)
 
@@ -44,10 +55,132 @@ def test_a_scheme_without_a_prior_is_uniform(make_run) -> None:
 
 def test_the_bounds_of_the_theorem_hold_on_real_windows(make_run, dataset) -> None:
     codes, _ = real_windows(dataset, OPTIONS)
-    for name in ("nope", "alibi", "goat", "goat+rope"):
-        rows = content_against_prior(make_run(name).model(), codes)
+    for name in ("nope", "alibi", "goat", "goat+rope", "rope+bias"):
+        model = make_run(name).model()
+        rows = content_against_prior(model, codes)
         assert len(rows) == 4
-        assert all(0 <= row["tightness"] <= 1 + 1e-9 and row["omega"] > 0 and row["moved"] >= 0 for row in rows)
+        assert all(0 <= row["tightness"] <= 1 and row["omega"] > 0 and row["moved"] >= 0 for row in rows)
+        used: list[float] = []
+
+        def look(seen: Seen, used: list[float] = used) -> None:
+            used.append(float(tightness(seen.weights, seen.prior, seen.content, seen.allowed).max()))
+
+        with torch.inference_mode(), observing(model, look):
+            model(torch.from_numpy(to_inputs_targets(codes)[0]))
+        assert len(used) == 2 and 0.5 < max(used) <= 1 + 1e-9, "of every row, head and window"
+
+
+def test_a_sparse_normaliser_has_no_bounds(make_run, dataset) -> None:
+    codes, _ = real_windows(dataset, OPTIONS)
+    sparse = make_run("goat").config.model.but(normaliser="sparsemax")
+    rows = content_against_prior(DnaLM(sparse).eval(), codes)
+    assert all(row["tightness"] is None and row["omega"] > 0 for row in rows)
+
+
+def trained(run: Run, steps: Sequence[int], **position: object) -> Run:
+    """The run with these settings of its position scheme and checkpoints whose priors went a little further each."""
+    scheme = run.config.model.position.but(**position)
+    config = run.config.but(model=run.config.model.but(position=scheme))
+    write_json(run.path / "config.json", config.model_dump(mode="json"))
+    model = DnaLM(config.model, config.train.seed)
+    for step in steps:
+        for attention in model.attentions():
+            attention.scheme.set_step(step)
+        with torch.no_grad():
+            for parameter in model.position_parameters().values():
+                parameter.add_(0.01)
+        save(run.path, Checkpoint(Progress(step=step, best_step=1, best_val_nll=1.4), weights_of(model)), keep=9)
+    return open_run(run.path)
+
+
+def test_curves_are_those_of_the_prior_at_the_start_first_middle_and_last_checkpoint(make_run) -> None:
+    run = trained(make_run("goat"), [1, 2, 3, 4, 5])
+    result = ensure(run, "inspect", OPTIONS)
+    checkpoints = {checkpoint["step"]: checkpoint for checkpoint in result["checkpoints"]}
+    assert [step for step, checkpoint in checkpoints.items() if checkpoint["curves"]] == [0, 1, 3, 5]
+    prior = ensure(run, "prior", MeasureOptions(which="last"))
+    assert result["distances"] == prior["distances"]
+    for layer, start, last in zip(prior["layers"], checkpoints[0]["curves"], checkpoints[5]["curves"], strict=True):
+        for head, first, now in zip(layer["heads"], start["heads"], last["heads"], strict=True):
+            assert now["log_prior"] == head["log_prior"] and now["sink"] == head["sink"]
+            assert first["log_prior"] == head["initial"] != now["log_prior"]
+
+
+def test_which_checkpoints_are_told() -> None:
+    assert [told(list(range(n))) for n in (1, 2, 3, 4, 5, 9)] == [
+        [0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 4], [0, 1, 4, 8],
+    ]  # fmt: skip
+
+
+def test_a_run_that_trained_on_is_looked_at_again(make_run) -> None:
+    run = trained(make_run("goat"), [1, 2])
+    assert not outdated(run, OPTIONS), "nothing is stored"
+    assert ensure(run, "inspect", OPTIONS)["kept"] == [1, 2]
+    assert not outdated(run, OPTIONS)
+    run = trained(run, [3])  # the best checkpoint stays the first
+    assert outdated(run, OPTIONS)
+    shown = CliRunner().invoke(app, ["inspect", str(run.path), "--windows", "3", "--device", "cpu", "--json"])
+    assert json.loads(shown.stdout)["kept"] == [1, 2, 3]
+    assert not outdated(run, OPTIONS)
+
+
+def test_momentum_is_told_of_each_layer_at_each_checkpoint(make_run) -> None:
+    shear = MomentumConfig(strength=0.6, ramp_steps=4, layers=(1,))
+    checkpoints = ensure(trained(make_run("goat"), [1, 2, 4], momentum=shear), "inspect", OPTIONS)["checkpoints"]
+    strengths = [[layer["momentum"] for layer in checkpoint["layers"]] for checkpoint in checkpoints]
+    assert [first for first, _ in strengths] == [None] * 4
+    assert [second for _, second in strengths] == pytest.approx([0.2, 0.3, 0.4, 0.6])
+
+
+def model_of(name: str = "goat", **goat: object) -> DnaLM:
+    """Two layers of two heads whose waves start at distances, and no other part."""
+    goat = {"parts": ("spectral",), "periods": DISTANCE_PERIODS, "rank": len(DISTANCE_PERIODS), **goat}
+    position = PositionConfig(name=name, goat=GoatConfig(**goat))  # type: ignore[arg-type]
+    return DnaLM(ModelConfig(width=128, heads=2, layers=2, context=1024, position=position)).eval()
+
+
+@pytest.mark.parametrize("name", ["goat", "goat+rope", "rope+bias"])
+def test_a_heads_peak_is_the_nearest_of_those_that_its_waves_repeat(name: str) -> None:
+    model = model_of(name, distances=((1, None), (8, 167)))
+    layers = shape(model, model)["layers"]
+    assert [[head["peak"] for head in layer["heads"]] for layer in layers] == [[1, None], [8, 167]]
+
+
+def test_peaks_follow_the_waves_alone_and_are_unknown_without_any() -> None:
+    start = model_of(parts=("spectral", "sink", "recency"), distances=((3, 5), (3, 5)))
+    moved = model_of(parts=("spectral", "sink", "recency"), distances=((4, 5), (3, 30)))
+    with torch.no_grad():
+        for parameter in moved.position_parameters().values():
+            if parameter.shape == (2,):  # slopes, gains and first bumps: none of them moves a peak of the waves
+                parameter.add_(5.0)
+    layers = shape(moved, start)["layers"]
+    assert [[head["peak"] for head in layer["heads"]] for layer in layers] == [[4, 5], [3, 30]]
+    for silent in (model_of(init="uniform"), model_of("alibi"), model_of("rope")):
+        heads = [head for layer in shape(silent, silent)["layers"] for head in layer["heads"]]
+        assert all(head["peak"] is None and head["strongest"] is None for head in heads)
+
+
+def test_the_strongest_wave_of_a_head_is_told_by_its_layers_own_period() -> None:
+    start, model = (model_of(learn_periods=True, periods=(3.0, 10.5), rank=2) for _ in range(2))
+    with torch.no_grad():
+        for layer, attention in enumerate(model.attentions()):
+            part = attention.scheme.parts["spectral"]
+            part.even[0, 0] = part.odd[1, 1] = 9.0
+            part.learned -= layer * math.log(2)  # the second layer's periods are twice as long
+    found = shape(model, start)
+    strongest = [head["strongest"] for layer in found["layers"] for head in layer["heads"]]
+    assert strongest == pytest.approx([3.0, 10.5, 6.0, 21.0], rel=1e-5)
+    assert [wave["period"] for wave in found["waves"]] == pytest.approx([3.0, 10.5], rel=1e-5)
+    assert found["waves"][0]["periods"] == pytest.approx([3.0, 6.0], rel=1e-5)
+
+
+def test_few_blocks_are_said(make_run) -> None:
+    run = make_run("goat")
+    many = ensure(run, "inspect", OPTIONS.but(windows=40, block=32))
+    few = ensure(run, "inspect", OPTIONS, force=True)
+    assert few["blocks"] == 6 and few["block_bases"] == 100
+    assert few["warnings"] == ["only 6 blocks of 100 bases: the interval is too narrow below 30"]
+    assert many["blocks"] >= 30 and many["warnings"] == []
 
 
 def test_a_model_that_knows_no_start_symbol_is_not_shown_it(make_run, dataset) -> None:

@@ -38,6 +38,24 @@ def test_planted_parts_are_found_apart(make_run, monkeypatch: pytest.MonkeyPatch
     assert [head["slope"] for head in heads] == [0, 0.25]
 
 
+def test_biases_of_rope_are_a_prior_of_waves(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run("rope+bias")
+    model = run.model()
+    scheme = model.blocks[1].attention.scheme
+    with torch.no_grad():
+        for bias in (scheme.query_bias, scheme.key_bias):
+            bias.zero_()
+            bias[0, 0] = 4.0  # of the first pair, which turns with a period of 3 bases
+    monkeypatch.setattr(Run, "model", lambda *_: model)
+    found = ensure(run, "prior")
+    first, second = found["layers"][1]["heads"]
+    wave = 16 / scheme.root * np.cos(2 * np.pi * np.arange(64) / 3)
+    np.testing.assert_allclose(first["spectral"], wave, atol=1e-4)
+    np.testing.assert_allclose(first["log_prior"], wave - wave[0], atol=1e-4)
+    assert first["initial"] != first["log_prior"] and first["sink"] is None and first["slope"] is None
+    assert not any(second["log_prior"])
+
+
 @pytest.mark.parametrize("position", ["nope", "rope", "sinusoidal"])
 def test_no_prior_no_curves(make_run, position: str) -> None:
     assert ensure(make_run(position), "prior")["layers"] == []
