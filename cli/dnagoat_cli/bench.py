@@ -35,13 +35,13 @@ def bench(
         list[str] | None, typer.Option(help="Position scheme, or goat-attention (the authors' module); repeatable.")
     ] = None,
     what: Annotated[list[str] | None, typer.Option(help="train, evaluate, generate; repeatable.")] = None,
-    preset: Annotated[str, typer.Option(help="tiny, small, paper or 125m.")] = "small",
+    preset: Annotated[str | None, typer.Option(help="tiny, small, paper or 125m; default small.")] = None,
     length: Annotated[list[int] | None, typer.Option(help="Bases of a sequence; repeatable.")] = None,
     batch_size: Annotated[list[int] | None, typer.Option(help="Sequences at once; repeatable.")] = None,
     precision: Annotated[list[str] | None, typer.Option(help="fp32, tf32, bf16, fp16; repeatable.")] = None,
     kernel: Annotated[list[str] | None, typer.Option(help="auto, sdpa, flash, dense; repeatable.")] = None,
     paper: Annotated[
-        bool, typer.Option("--paper", help="The authors' configuration: RoPE, GOAT, their module.")
+        bool, typer.Option("--paper", help="The authors' configuration, as it is: RoPE, GOAT, their module.")
     ] = False,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=WHERE)] = "auto",
     rounds: Annotated[int, typer.Option(min=1, help="Processes of each arm.", rich_help_panel=WHERE)] = 3,
@@ -54,8 +54,10 @@ def bench(
     from dnagoat_cli import bench_view as view
 
     view.refuse_taken(out, force)
+    if paper:
+        _refuse_changed({"preset": preset, "length": length, "batch-size": batch_size, "precision": precision})
     jobs = view.jobs_from(
-        preset="paper" if paper else preset,
+        preset="paper" if paper else preset or "small",
         arms=view.arms_from(arm, paper),
         whats=what or ["train"],
         lengths=length,
@@ -67,3 +69,12 @@ def bench(
         repeats=repeats,
     )
     view.show(view.measured(jobs, rounds), out, paper=paper, as_json=as_json)
+
+
+def _refuse_changed(options: dict[str, object]) -> None:
+    """The published figures stand beside their own setting alone."""
+    from dnagoat.errors import OptionError
+
+    changed = ", ".join(f"--{name}" for name, value in options.items() if value)
+    if changed:
+        raise OptionError(f"--paper is the authors' own setting, beside their figures; leave out {changed}, or --paper")

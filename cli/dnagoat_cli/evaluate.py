@@ -19,7 +19,7 @@ chains and better) on the same bases.
 
   dnagoat evaluate runs/goat
 
-  dnagoat evaluate runs/goat --context 2048 --stride 512     [dim]every base with at least 1,536 before it[/dim]
+  dnagoat evaluate runs/goat --context 2048 --stride 512     [dim]1,536 bases before each, where there are[/dim]
 
   dnagoat evaluate runs/goat --what strata --strata exons.bed
 
@@ -59,7 +59,10 @@ def evaluate(
     ] = None,
     stride: Annotated[
         int | None,
-        typer.Option(help="Bases scored of each: at least context - stride come before.", rich_help_panel=SCORING),
+        typer.Option(
+            help="Bases scored of each: context - stride or more come before, fewer at the start of a contig or split.",
+            rich_help_panel=SCORING,
+        ),
     ] = None,
     block: Annotated[
         int | None, typer.Option(help="Bases of a bootstrap block; default 20,000.", rich_help_panel=SCORING)

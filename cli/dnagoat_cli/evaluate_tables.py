@@ -77,14 +77,16 @@ def _likelihood(results: list[Result]) -> Iterator[Table]:
 
 def _context(result: Result) -> str:
     how = f"read {result['context']:,} at a time, {result['stride']:,} of them scored"
-    return f"a base has {result['mean_context']:,.1f} bases before it on average ({how})"
+    said = f"a base has {result['mean_context']:,.1f} bases before it on average ({how})"
+    short, least = result.get("short_context", 0), result["context"] - result["stride"]
+    return f"{said}; {short:,} bases ({short / result['count']:.2%}) have fewer than {least:,}" if short else said
 
 
 def _strata(result: Result) -> Iterator[Table]:
     for group in result["groups"]:
-        table = _table(group["question"], group["name"], "nats a base", "95 % interval", "bases", "share")
+        table = _table(group["question"], group["name"], "nats a base", "95 % interval", "bases", "share", "blocks")
         for row in group["strata"]:
-            share = (f"{row['count']:,}", f"{row['share']:.1%}")
+            share = (f"{row['count']:,}", f"{row['share']:.1%}", _number(row.get("blocks")))
             table.add_row(row["name"], _number(row["value"]), _interval(row["interval"]), *share)
         yield table
 
@@ -110,7 +112,8 @@ def _strands(result: Result) -> Iterator[Table]:
 def _protocol(result: Result) -> Iterator[Table]:
     table = _table("The GOAT authors' protocol (not comparable with the other tables)", "", "nats a symbol")
     table.add_row(f"{result['batches']} batches of {result['batch_size']} validation windows", _number(result["value"]))
-    table.add_row("best of the evaluations while training", _number(result["best_of_evaluations"]))
+    windows = f", {result['evaluation_windows']:,} windows each" if "evaluation_windows" in result else ""
+    table.add_row(f"best of the evaluations while training{windows}", _number(result["best_of_evaluations"]))
     for name, value in result["published"].items():
         table.add_row(f"published, {name}", _number(value))
     yield table

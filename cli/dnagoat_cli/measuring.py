@@ -73,7 +73,8 @@ def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task
     settings = next((result["settings"] for result in kept if result is not None), None)
     if settings is None and name == "strata":
         settings = _settings_of_nll(runs, options)
-    asked = options.but(**settings) if settings else options
+    # A BED file is known by name and content alone, and belongs to the run that was asked about it.
+    asked = options.but(**{name: value for name, value in (settings or {}).items() if name != "strata"})
     for run, result in zip(runs, kept, strict=True):
         if result is not None:
             continue

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import SourceError
+from dnagoat.files import hash_file
 from dnagoat.genome.bed import interval_lines
 from dnagoat.genome.dataset import Contig, Dataset
 from dnagoat.genome.source import Source, refuse_other
@@ -24,6 +25,11 @@ Ints = NDArray[np.int64]
 def home(contig: Contig) -> tuple[str, int]:
     """The sequence of the source assembly that a contig lies on, and where on it the contig begins."""
     return contig.chromosome or contig.name, contig.start or 0
+
+
+def identity(path: Path) -> dict[str, str]:
+    """What a BED file is called and what is in it: an edited one is another, a moved one is not."""
+    return {"name": path.name, "sha256": hash_file(Source(path).path)}  # a `Source` says in a sentence what is amiss
 
 
 class Marks:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dnagoat.evaluation import repeats
 from dnagoat.evaluation.blend import copied, mixed
-from dnagoat.evaluation.hashed import HashedCounts, count_hashed, lengthened
+from dnagoat.evaluation.hashed import CROWDED, HashedCounts, count_hashed, lengthened
 from dnagoat.evaluation.likelihood import Scores
 from dnagoat.evaluation.markov import Chances, MarkovTables, backed_off, count, interpolated
 from dnagoat.evaluation.measures import Progress, silent
@@ -86,9 +86,10 @@ def _rungs(tables: Trained, found: repeats.Occurrences, codes: Codes) -> Iterato
     yield from ((f"order-{k}", chances) for k, chances in enumerate(orders))
     *_, backed = backed_off(tables.markov, codes)
     yield f"order-{tables.markov.order}-backoff", backed
-    long = lengthened(tables.hashed, codes, orders[-1])
-    yield f"order-{tables.hashed.order}-hashed", long
-    blend = mixed(np.stack([*orders, long]))
+    if tables.hashed.load <= CROWDED:
+        orders.append(lengthened(tables.hashed, codes, orders[-1]))
+        yield f"order-{tables.hashed.order}-hashed", orders[-1]
+    blend = mixed(np.stack(orders))
     yield "order-mix", blend
     copies = [copied(blend, codes, predicted) for predicted in (found.predict(codes), repeats.from_context(codes))]
     yield "repeats", mixed(np.stack([blend, *copies]))

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,6 +40,7 @@ class MeasureOptions(Frozen):
     batch_size: int = Field(64, ge=1, description="windows read at once; changes no result")
     dataset: Path | None = Field(None, description="the run's dataset, where it has moved")
     other_dataset: Path | None = Field(None, description="one that the run was not trained on; its results lie apart")
+    fresh: bool = Field(False, description="score each base again though its score is kept; changes no result")
     windows: int | None = Field(None, ge=1, description="scored windows, spread over the split; None = all")
     context: int | None = Field(None, ge=1, description="bases that the model reads at once; None = the window")
     stride: int | None = Field(None, ge=1, description="bases that are scored of each; None = all of them")
@@ -62,6 +64,7 @@ class Measure:
 
     `compute` names a function (Run, MeasureOptions, Progress) -> Result as `module:function`, imported when it is
     needed. With `per_split` the file's name ends in the split. `settings` names the options that change its result.
+    The plain names are those of the best checkpoint; what the last one gives lies beside them, and replaces nothing.
     """
 
     name: str
@@ -75,6 +78,8 @@ class Measure:
         stem = f"{self.name}-{options.split}" if self.per_split else self.name
         if options.other_dataset:
             stem += f"-{options.hash_for(run)[:8]}"
+        if options.which == "last":
+            stem += "-last"
         return run.path / "evaluation" / f"{stem}.json"
 
     def __call__(self, run: Run, options: MeasureOptions, progress: Progress) -> Result:
@@ -186,7 +191,7 @@ def ensure(
     """
     options = options or MeasureOptions()
     measure = chosen(name)
-    settings = options.model_dump(mode="json", include=set(measure.settings))
+    settings = _settings(measure, options)
     kept = None if force else stored(run, name, options)
     if kept is not None:
         if kept["settings"] != settings:
@@ -195,9 +200,17 @@ def ensure(
                 f"({_differences(kept['settings'], settings)}); give --force to replace it"
             )
         return kept
-    result = _signed(run, measure, options, settings) | measure(run, options, progress)
+    result = _signed(run, measure, options, settings) | measure(run, options.but(fresh=force), progress)
     write_json(measure.path(run, options), result)
     return result
+
+
+def _settings(measure: Measure, options: MeasureOptions) -> Result:
+    """The options that decide the result; a BED file by its name and content, wherever it lies."""
+    from dnagoat.evaluation.bed import identity
+
+    settings = options.model_dump(mode="json", include=set(measure.settings))
+    return settings | ({"strata": [identity(path) for path in options.strata]} if "strata" in settings else {})
 
 
 def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Result) -> Result:
@@ -211,6 +224,7 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
         "checkpoint": _checkpoint(run, options.which),
         "dataset_hash": options.hash_for(run),
         "tool_version": dnagoat.__version__,
+        "torch": version("torch"),
         "command": shlex.join(["dnagoat", "evaluate", str(run.path), *_flags(measure, options)]),
         "settings": settings,
     }

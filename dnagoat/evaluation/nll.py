@@ -7,8 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dnagoat.evaluation.hashed import CROWDED, HashedCounts
 from dnagoat.evaluation.intervals import LEVEL, Interval, block_bootstraps, listed
-from dnagoat.evaluation.ladder import ladder_sums
+from dnagoat.evaluation.ladder import ladder_sums, trained
 from dnagoat.evaluation.likelihood import Scores, piece_sums
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.pieces import blocks_of
@@ -25,8 +26,11 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
     ladder = ladder_sums(dataset, scores, progress) if len(dataset.starts("train")) else {}
+    hashed = trained(dataset.path, dataset.content_hash).hashed if ladder else None
     baselines, value, interval = _compared(scores, ladder, blocks, options)
-    return {
+    context = options.context or dataset.window
+    stride = options.stride or context
+    result: Result = {
         "value": value,
         "interval": listed(interval),
         "bits": value * BITS,
@@ -34,12 +38,24 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         "perplexity": math.exp(value),
         "accuracy": float(piece_sums(scores.pieces, scores.hits).sum() / scores.counts().sum()),
         **about(run, scores.pieces, scores.counts(), blocks, options),
-        "context": options.context or dataset.window,
-        "stride": options.stride or options.context or dataset.window,
+        "context": context,
+        "stride": stride,
+        "short_context": scores.pieces.short(context - stride),  # bases with fewer than context - stride before them
         "selection": options.split == "val",
         "baselines": baselines,
+        "hashed": hashed and {"order": hashed.order, "slots": len(hashed.tags), "load": hashed.load},
         "verdict": verdict(value, baselines),
     }
+    if hashed and hashed.load > CROWDED:
+        result["warnings"].append(_crowded(hashed))
+    return result
+
+
+def _crowded(hashed: HashedCounts) -> str:
+    return (
+        f"order-{hashed.order}-hashed is left out: the training split has {hashed.load:.1f} contexts for each of the "
+        f"table's {len(hashed.tags):,} slots, more than {CROWDED:g}"
+    )
 
 
 def _compared(

@@ -1,19 +1,20 @@
 """Which bases are scored, with how much context, and to which block of the genome they belong.
 
 A piece is a stretch that the model reads at once, [start, start + width); its first `skip` bases are context alone and
-the rest are scored. Positions are absolute in the token store, 0-based, half-open. Pieces never leave their split.
+the rest are scored. Positions are absolute in the token store, 0-based, half-open. No piece scores or reads a base of
+another split.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import OptionError, WindowError
-from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.dataset import Contig, Dataset
 from dnagoat.genome.windows import Split
 
 Ints = NDArray[np.int64]
@@ -57,6 +58,10 @@ class Pieces:
         """Bases before a scored base, on average."""
         return float(((self.skips + self.widths - 1) / 2 * self.lengths).sum() / self.lengths.sum())
 
+    def short(self, least: int) -> int:
+        """How many scored bases have fewer than `least` before them."""
+        return int(np.clip(least - self.skips, 0, self.lengths).sum())
+
     def take(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Pieces:
         return Pieces(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
@@ -94,25 +99,44 @@ def stretches(dataset: Dataset, split: Split) -> list[tuple[int, int]]:
     return [(int(starts[a]), int(starts[b]) + dataset.window) for a, b in zip(firsts, lasts, strict=True)]
 
 
-def sliding(regions: list[tuple[int, int]], context: int, stride: int) -> Pieces:
+def sliding(regions: list[tuple[int, int]], context: int, stride: int, rooms: Sequence[int] | None = None) -> Pieces:
     """Pieces of at most `context` bases that score each base of the regions once.
 
-    The first piece of a region scores all that it reads; each next one moves by `stride` and scores its last `stride`
-    bases, which so have at least context - stride bases before them. With stride = context these are plain tiles.
+    The first piece of a region scores all of the region that it reads; each next one moves by `stride` and scores its
+    last `stride` bases, which so have at least context - stride bases before them. Those of the first piece have them
+    too where there is room: `rooms` says how many bases before each region may be read. With stride = context these
+    are plain tiles.
     """
     if not 1 <= stride <= context:
         raise OptionError(f"--stride {stride}: the stride lies between 1 and the context of {context:,} bases")
-    rows = np.concatenate([_pieces_of(start, end, context, stride) for start, end in regions])
-    return Pieces(*rows.T.copy())
+    before = np.minimum(rooms or [0] * len(regions), context - stride).tolist()
+    rows = [_pieces_of(*region, context, stride, skip) for region, skip in zip(regions, before, strict=True)]
+    return Pieces(*np.concatenate(rows).T.copy())
 
 
-def _pieces_of(start: int, end: int, context: int, stride: int) -> Ints:
+def _pieces_of(start: int, end: int, context: int, stride: int, skip: int) -> Ints:
     """(n, 3): start, width, skip."""
-    first = min(end, start + context)
+    first = min(end, start - skip + context)
     ends = np.append(np.arange(first, end, stride), end)[1:]
     done = np.concatenate([[first], ends])[:-1]
     later = np.stack([ends - context, np.full_like(ends, context), context - (ends - done)], axis=1)
-    return np.concatenate([[[start, first - start, 0]], later]).astype(np.int64)
+    return np.concatenate([[[start - skip, first - start + skip, skip]], later]).astype(np.int64)
+
+
+def rooms(dataset: Dataset, regions: list[tuple[int, int]], split: Split) -> list[int]:
+    """How many bases before each region of a split may be read as context, though they are not scored here.
+
+    Bases of the same contig and the same split, or of none, as the guards between splits are.
+    """
+    contigs = contig_index(dataset, np.array([start for start, _ in regions], dtype=np.int64))
+    places = zip(regions, (dataset.contigs[number] for number in contigs), strict=True)
+    return [_room(contig, start - contig.offset, split) for (start, _), contig in places]
+
+
+def _room(contig: Contig, start: int, split: Split) -> int:
+    if not contig.spans:  # the dataset does not say whose the bases before are
+        return 0
+    return start - max((end for _, end, other in contig.spans if other != split and end <= start), default=0)
 
 
 def contig_index(dataset: Dataset, positions: Ints) -> Ints:

@@ -2,6 +2,7 @@
 
 N is a fifth class and scored, the first base of a window is not, 50 batches of the validation split that also chose the
 checkpoint are read, and the best of the evaluations counts (arXiv 2601.15380). Its numbers stand beside nobody else's.
+The evaluations are training's own, over as many windows as it was told: 50 batches where the preset is `paper`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
             f"{run.path} was trained without --score-n: it has no class for N, which the authors' protocol scores"
         )
     dataset, batch = options.dataset_of(run), run.config.train.batch_size
-    pieces = sliding(stretches(dataset, "val"), dataset.window, dataset.window).spread(BATCHES * batch)
+    every = sliding(stretches(dataset, "val"), dataset.window, dataset.window)
+    pieces = every.spread(BATCHES * batch)
+    validated = min(run.config.train.eval_windows, len(every))
     model = run.model(options.which, options.device)
     means = []
     for chosen in pieces.batches(batch * dataset.window):
@@ -39,12 +42,26 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         "value": float(np.mean(means)),
         "interval": None,
         "best_of_evaluations": min(seen, default=None),
+        "evaluation_windows": validated,
         "batches": len(means),
         "batch_size": batch,
         "count": int(len(pieces) * (dataset.window - 1)),
         "published": PUBLISHED,
-        "warnings": [
-            "the split that chose the checkpoint is the one reported, N is a target and no interval is given: "
-            "compare it with the authors' table alone"
-        ],
+        "warnings": _warnings(validated, len(pieces), batch),
     }
+
+
+def _warnings(validated: int, windows: int, batch: int) -> list[str]:
+    batches = -(-windows // batch)
+    said = [
+        "the split that chose the checkpoint is the one reported, N is a target and no interval is given: "
+        "compare it with the authors' table alone"
+    ]
+    if batches < BATCHES:
+        said.append(f"the validation split has windows for {batches} batches, fewer than the authors' {BATCHES}")
+    if validated != windows:
+        said.append(
+            f"the evaluations while training read {validated:,} windows, not the {windows:,} of {batches} batches: "
+            f"their best is not the authors' figure; train with --eval-windows {BATCHES * batch}"
+        )
+    return said

@@ -11,16 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.evaluation.bed import Marks, read_bed
-from dnagoat.evaluation.intervals import LEVEL, block_bootstraps, listed
+from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL, block_bootstraps, block_totals, listed
 from dnagoat.evaluation.likelihood import Scores
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
-from dnagoat.evaluation.pieces import blocks_of
+from dnagoat.evaluation.pieces import Pieces, blocks_of
 from dnagoat.evaluation.scored import about, scores_of
 from dnagoat.genome.alphabet import CODE, MASKED, C, G, N
+from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset
 from dnagoat.runs import Run
 
 # n pieces, M scored bases, S strata of a group
+
+BATCH_BASES = 1 << 22
 
 Labels = NDArray[np.int64]
 
@@ -36,18 +39,27 @@ class Group:
 
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
-    """NLL of each stratum of each group with its share of the bases, count and interval."""
+    """NLL of each stratum of each group with its share of the bases, count, interval and blocks."""
     dataset = options.dataset_of(run)
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
     marks = [(path.name, read_bed(path, dataset)) for path in options.strata]
-    return {
-        **about(run, scores.pieces, scores.counts(), blocks, options),
-        "groups": [
-            {"name": group.name, "question": group.question, "strata": _rows(group, scores, blocks, options)}
-            for group in groups(dataset, scores, marks)
-        ],
-    }
+    found = [
+        {"name": group.name, "question": group.question, "strata": _rows(group, scores, blocks, options)}
+        for group in groups(dataset, scores, marks)
+    ]
+    result: Result = {**about(run, scores.pieces, scores.counts(), blocks, options), "groups": found}
+    if result["blocks"] >= FEWEST_BLOCKS:  # below that every interval has been warned of
+        result["warnings"] += _rare(found)
+    return result
+
+
+def _rare(found: list[Result]) -> Iterator[str]:
+    """A bootstrap over a handful of blocks is too narrow, however many blocks the rest of the split has."""
+    for group in found:
+        rare = [f"{row['name']} ({row['blocks']})" for row in group["strata"] if 0 < row["blocks"] < FEWEST_BLOCKS]
+        if rare:
+            yield f"{group['name']}: fewer than {FEWEST_BLOCKS} blocks, intervals too narrow, in {', '.join(rare)}"
 
 
 def groups(dataset: Dataset, scores: Scores, marks: list[tuple[str, Marks]]) -> Iterator[Group]:
@@ -64,17 +76,24 @@ def repeats(dataset: Dataset, scores: Scores) -> Group:
 
 
 def gc_deciles(dataset: Dataset, scores: Scores) -> Group:
-    """Deciles of the pieces by the GC share of their known scored bases; equal shares stay together."""
+    """Deciles of the pieces by the GC share of the known bases that they read; equal shares stay together."""
     pieces = scores.pieces
-    codes = dataset.tokens[pieces.positions()] & np.uint8(CODE)
-    edges = pieces.offsets[:-1]
-    known = np.maximum(np.add.reduceat(codes < N, edges, dtype=np.int64), 1)
-    gc = np.add.reduceat((codes == C) | (codes == G), edges, dtype=np.int64) / known
+    gc = _gc_shares(dataset, pieces)
     cuts = np.unique(np.quantile(gc, np.linspace(0, 1, 11)))
     label = np.clip(np.searchsorted(cuts, gc, side="right") - 1, 0, max(len(cuts) - 2, 0))
     names = [f"{low:.1%} to {high:.1%}" for low, high in pairwise(cuts)] or [f"{cuts[0]:.1%}"]
     question = "Deciles of windows by their GC share"
     return Group("gc", question, names, np.repeat(label, pieces.lengths))
+
+
+def _gc_shares(dataset: Dataset, pieces: Pieces) -> NDArray[np.float64]:
+    """The GC share of each piece, its context included, (n,); 0 where no base is known."""
+    shares = np.empty(len(pieces))
+    for batch in pieces.batches(BATCH_BASES):
+        codes = gather(dataset.tokens, pieces.starts[batch], int(pieces.widths[batch[0]]))
+        known = np.maximum((codes < N).sum(axis=1), 1)
+        shares[batch] = ((codes == C) | (codes == G)).sum(axis=1) / known
+    return shares
 
 
 def cpg(dataset: Dataset, scores: Scores) -> Group:
@@ -110,6 +129,7 @@ def _rows(group: Group, scores: Scores, blocks: NDArray[np.int64], options: Meas
     sums = np.bincount(cell[known], scores.losses[known], minlength=len(pieces) * size).reshape(shape)
     counts = np.bincount(cell[known], minlength=len(pieces) * size).reshape(shape)
     intervals = block_bootstraps(sums, counts, blocks, options.resamples, options.seed, LEVEL)
+    held = np.count_nonzero(block_totals(counts, blocks), axis=0)
     whole = counts.sum()
     return [
         {
@@ -118,6 +138,9 @@ def _rows(group: Group, scores: Scores, blocks: NDArray[np.int64], options: Meas
             "interval": listed(interval),
             "count": int(count),
             "share": float(count / whole),
+            "blocks": int(several),
         }
-        for name, total, count, interval in zip(group.names, sums.sum(0), counts.sum(0), intervals, strict=True)
+        for name, total, count, interval, several in zip(
+            group.names, sums.sum(0), counts.sum(0), intervals, held, strict=True
+        )
     ]

@@ -12,6 +12,7 @@ from typing import Any
 
 from dnagoat.files import read_json, write_json
 from dnagoat.measure.job import PEER, Job
+from dnagoat.measure.peer import VERSION, installed
 from dnagoat.measure.trial import NO_MEMORY, OK
 
 Row = dict[str, Any]
@@ -22,6 +23,7 @@ PUBLISHED: tuple[Row, ...] = (
     {"arm": "rope", "tokens_per_second": 138_171, "cuda_peak": 2.86e9},
     {"arm": "goat", "tokens_per_second": 139_886, "cuda_peak": 1.83e9},
 )
+FACTS = ("bases", "parameters", "kernel_ran", "threads", "device_name", "torch", "peer")
 PEAKS = ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")
 
 
@@ -71,7 +73,7 @@ def _row(job: Job, trials: list[Row]) -> Row:
     bases = good[0]["bases"]
     return {
         **row,
-        **{key: good[0][key] for key in ("bases", "parameters", "kernel_ran", "threads", "device_name", "torch")},
+        **{key: good[0][key] for key in FACTS},
         "outcome": trials[-1]["outcome"],
         "seconds": median(seconds),
         "seconds_spread": [seconds[0], seconds[-1]],
@@ -89,7 +91,5 @@ def _median(values: Iterator[int | None]) -> int | None:
 
 
 def paper_arms() -> list[str]:
-    """RoPE, GOAT and, where it is installed, the authors' own module."""
-    from importlib.util import find_spec
-
-    return ["rope", "goat", *([PEER] if find_spec("goat") else [])]
+    """RoPE, GOAT and, where it is installed in the version that is measured, the authors' own module."""
+    return ["rope", "goat", *([PEER] if installed() == VERSION else [])]

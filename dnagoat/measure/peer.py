@@ -6,6 +6,7 @@ The module is the package goat-attention 0.1.1 (MIT), which is not a dependency;
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
@@ -19,19 +20,35 @@ if TYPE_CHECKING:
     from dnagoat.model import DnaLM
 
 
+DISTRIBUTION, VERSION = "goat-attention", "0.1.1"
+
+
+def installed() -> str | None:
+    """The version of the authors' distribution; None where there is none, whatever else is called `goat`."""
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:
+        return None
+
+
+def refuse_other() -> None:
+    """A `MissingError` unless the authors' module is there in the version that is measured."""
+    if (found := installed()) != VERSION:
+        there = f"{found} is installed" if found else "it is not installed"
+        raise MissingError(
+            f"the arm goat-attention needs that package at {VERSION}, and {there}; "
+            f"`pip install --no-deps {DISTRIBUTION}=={VERSION}`"
+        )
+
+
 class PeerAttention(nn.Module):
     """Causal self-attention by the authors' module, with the same rank, sink frequencies and training length."""
 
     def __init__(self, config: ModelConfig, layer: int) -> None:
         super().__init__()
-        try:
-            theirs = import_module("goat").GoatAttention
-        except ImportError:
-            raise MissingError(
-                "the arm goat-attention needs that package; `pip install goat-attention==0.1.1`"
-            ) from None
+        refuse_other()
         self.scheme = PositionScheme(config, layer)
-        self.theirs = theirs(
+        self.theirs = import_module("goat").GoatAttention(
             config.width,
             config.heads,
             bias=False,

@@ -15,8 +15,9 @@ import torch
 from dnagoat.attention.ran import kernel_of
 from dnagoat.errors import DnagoatError
 from dnagoat.files import read_json, write_json
-from dnagoat.measure.job import Job
+from dnagoat.measure.job import PEER, Job
 from dnagoat.measure.memory import read_peaks, reset_peaks
+from dnagoat.measure.peer import DISTRIBUTION, installed
 from dnagoat.measure.work import Work, work_of
 from dnagoat.training.engine import OutOfMemory
 from dnagoat.training.precision import matrix_products
@@ -58,6 +59,7 @@ def _measured(job: Job) -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "device_name": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
         "torch": str(torch.__version__),
+        "peer": f"{DISTRIBUTION} {installed()}" if job.arm == PEER else None,
     }
 
 

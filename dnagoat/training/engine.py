@@ -129,6 +129,7 @@ class Engine:
             "threads": torch.get_num_threads(),
             "precision": self.train.precision,
             "kernel": self.kernel,
+            "torch": torch.__version__,
         }
 
     def loss_scale(self) -> tuple[float | None, int | None]:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from dnagoat.evaluation import repeats
+from dnagoat.evaluation import hashed, repeats
 from dnagoat.evaluation.blend import copied, mixed
 from dnagoat.evaluation.hashed import count_hashed, lengthened
+from dnagoat.evaluation.kmers import kmer_codes, reverse_complements
 from dnagoat.evaluation.ladder import ladder_sums
 from dnagoat.evaluation.likelihood import Scores
 from dnagoat.evaluation.markov import count, interpolated
@@ -21,9 +22,62 @@ def random_codes(length: int, seed: int, n: float = 0.0) -> Codes:
 def test_a_hashed_order_without_collisions_is_the_plain_one() -> None:
     stretches = [random_codes(3_000, 1, n=0.01), random_codes(500, 2)]
     plain = list(interpolated(count(stretches, order=4), windows := random_codes(300, 3, n=0.02).reshape(3, 100)))
-    hashed = count_hashed(stretches, bases=3_500, order=4)
-    assert len(np.unique(hashed.slots(np.arange(4**4)))) == 4**4
-    np.testing.assert_allclose(lengthened(hashed, windows, plain[3]), plain[4], rtol=1e-12)
+    counts = count_hashed(stretches, bases=3_500, order=4)
+    assert len(np.unique(counts.places(np.arange(4**4))[0])) == 4**4
+    np.testing.assert_allclose(lengthened(counts, windows, plain[3]), plain[4], rtol=1e-12)
+
+
+def test_of_contexts_that_share_a_slot_the_first_keeps_it_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1,024 contexts for 64 slots: a context has all of its own counts where it came first, and none elsewhere."""
+    monkeypatch.setattr(hashed, "FEWEST_BITS", 6)
+    monkeypatch.setattr(hashed, "MOST_BITS", 6)
+    codes, order = random_codes(4_000, 11, n=0.01), 5
+    counts = count_hashed([codes], bases=4_000, order=order)
+    plain = count([codes], order=order).tables[order].reshape(-1, 4)
+    contexts = np.arange(4**order)
+    slots, tags = counts.places(contexts)
+    assert len(set(zip(slots, tags, strict=True))) == len(contexts), "the tag tells them all apart"
+    kmers, known = kmer_codes(codes, order + 1)
+    came = [
+        strand[i] >> 2
+        for strand in (kmers[known], reverse_complements(kmers[known], order + 1))
+        for i in range(len(strand))
+    ]
+    first: dict[int, int] = {}
+    for context in came:
+        first.setdefault(int(slots[context]), int(context))
+    owners = np.isin(contexts, list(first.values()))
+    seen = counts.seen(contexts << 2)
+    assert owners.sum() == 64
+    assert np.array_equal(seen[owners], plain[owners])
+    assert not seen[~owners].any()
+    assert plain[~owners].sum() > 5_000
+
+
+def test_a_context_without_a_slot_is_left_to_the_lower_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashed, "FEWEST_BITS", 1)
+    monkeypatch.setattr(hashed, "MOST_BITS", 1)
+    counts = count_hashed([random_codes(500, 12)], bases=500, order=4)
+    windows = random_codes(300, 13).reshape(3, 100)
+    lower = np.full(windows.shape, 0.25)
+    changed = lengthened(counts, windows, lower) != lower
+    owned = counts.seen(kmer_codes(windows, 5)[0]).any(axis=-1)
+    assert 0 < owned.sum() < 20
+    assert not changed[:, 4:][~owned].any()
+
+
+@pytest.mark.parametrize(("bits", "crowded"), [(16, False), (13, False), (10, True), (6, True)])
+def test_the_load_of_a_table_is_that_of_all_its_contexts(
+    bits: int, crowded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hashed, "FEWEST_BITS", bits)
+    monkeypatch.setattr(hashed, "MOST_BITS", bits)
+    codes = random_codes(4_000, 14)
+    counts = count_hashed([codes], bases=4_000)
+    assert counts.tags.nbytes + counts.table.nbytes == 17 << bits
+    assert (counts.load > hashed.CROWDED) == crowded
+    if bits > 10:  # enough slots are free to tell
+        assert counts.load == pytest.approx(2 * (4_000 - 16) / 2**bits, rel=0.05)
 
 
 def plainly(text: str, before: str, seed: int) -> str:

@@ -1,12 +1,14 @@
 """The stored result: its numbers agree with each other, and a second call reads what the first computed."""
 
 import math
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dnagoat.errors import DatasetError, OptionError
+from dnagoat.evaluation import hashed, ladder
 from dnagoat.evaluation.measures import MeasureOptions, ensure
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import Dataset
@@ -32,6 +34,7 @@ def test_numbers_agree(make_run, dataset: Dataset) -> None:
         assert row["gain"] == pytest.approx(row["value"] - result["value"], abs=1e-9)
         assert row["gain_interval"][0] < row["gain"] < row["gain_interval"][1]
     assert result["verdict"]["beats"] is False  # an untrained model
+    assert result["torch"] == version("torch")
     order_0 = result["baselines"][0]["value"]
     assert order_0 == pytest.approx(-(0.6 * math.log(0.3) + 0.4 * math.log(0.2)), abs=0.01)
 
@@ -65,17 +68,9 @@ def test_computed_once(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ensure(run, "nll", QUICK) == first == read_json(run.path / "evaluation" / "nll-test.json")
     with pytest.raises(OptionError, match="block"):
         ensure(run, "nll", QUICK.but(block=200))
-    # Other blocks need no other scores: those of each base are kept.
-    other = ensure(run, "nll", QUICK.but(block=200), force=True)
-    assert other["value"] == first["value"]
-
-
-def test_damaged_scores_are_computed_again(make_run) -> None:
-    run = make_run()
-    first = ensure(run, "nll", QUICK)
-    kept = run.path / "evaluation" / "bases-test.npz"
-    kept.write_bytes(kept.read_bytes()[:100])
-    assert ensure(run, "nll", QUICK, force=True) == first
+    # Another measure of the same bases, in other blocks, needs no other scores: those of each base are kept.
+    other = ensure(run, "strata", QUICK.but(block=200))
+    assert (other["count"], other["pieces"]) == (first["count"], first["pieces"])
 
 
 def test_another_dataset_is_refused(make_run, dataset: Dataset) -> None:
@@ -105,3 +100,36 @@ def test_a_sliding_context_scores_the_same_bases_with_more_before_them(make_run)
     assert sliding["mean_context"] > plain["mean_context"] == 31.5
     assert sliding["count"] >= plain["count"]
     assert np.isfinite(sliding["value"])
+
+
+def test_a_base_with_less_context_than_was_asked_for_is_counted(make_run, dataset: Dataset) -> None:
+    """The test split is one contig: its first bases alone have fewer than 64 - 16 before them."""
+    run = make_run()
+    assert ensure(run, "nll", QUICK)["short_context"] == 0
+    result = ensure(run, "nll", QUICK.but(stride=16), force=True)
+    assert result["short_context"] == 48
+    assert result["mean_context"] > 48
+
+
+def test_a_guard_before_the_split_is_context(make_run, dataset: Dataset, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    (tmp_path / "one.fa").write_text(f">one\n{''.join(rng.choice(list('ACGT'), 20_000))}\n")
+    blocks = prepare(tmp_path / "one.fa", tmp_path / "one", PrepareOptions(window=64, split="blocks"))
+    result = ensure(make_run(), "nll", QUICK.but(other_dataset=blocks.path, stride=16))
+    assert result["short_context"] == 0
+
+
+def test_a_crowded_table_is_left_out_and_said(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run()
+    whole = ensure(run, "nll", QUICK)
+    named = [row["name"] for row in whole["baselines"]]
+    assert "order-16-hashed" in named and whole["hashed"]["load"] < 1
+    for bits in ("FEWEST_BITS", "MOST_BITS"):
+        monkeypatch.setattr(hashed, bits, 12)
+    monkeypatch.setattr(ladder, "ANSWERS", {})
+    ladder.trained.cache_clear()
+    crowded = ensure(run, "nll", QUICK, force=True)
+    ladder.trained.cache_clear()
+    assert [row["name"] for row in crowded["baselines"]] == [name for name in named if name != "order-16-hashed"]
+    assert crowded["hashed"]["slots"] == 4096 and crowded["hashed"]["load"] > 2
+    assert any("order-16-hashed is left out" in text for text in crowded["warnings"])

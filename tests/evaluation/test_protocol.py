@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 import torch
+from typer.testing import CliRunner
 
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measures import ensure
+from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
+from dnagoat.runs import Run, open_run
+from dnagoat_cli import app
 
 
 def test_n_is_scored_and_the_first_base_is_not(make_run, dataset: Dataset) -> None:
@@ -24,6 +28,40 @@ def test_n_is_scored_and_the_first_base_is_not(make_run, dataset: Dataset) -> No
     assert result["best_of_evaluations"] == 1.25
     assert result["count"] == 62 * 63
     assert result["split"] == "val"
+
+
+def told(run: Run, **train: int) -> Run:
+    """The run as if it had been trained so."""
+    config = run.config.but(train=run.config.train.but(**train))
+    write_json(run.path / "config.json", config.model_dump(mode="json"))
+    return open_run(run.path)
+
+
+def test_fifty_batches_whose_windows_are_those_of_the_evaluations(make_run) -> None:
+    """Batches of one window: 50 of the split's 62, as `--preset paper` validates on 50 batches."""
+    result = ensure(told(make_run(classes=5), batch_size=1, eval_windows=50), "protocol-paper")
+    assert (result["batches"], result["count"], result["evaluation_windows"]) == (50, 50 * 63, 50)
+    assert len(result["warnings"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("train", "said"),
+    [
+        ({"batch_size": 1, "eval_windows": 256}, "read 62 windows, not the 50 of 50 batches"),
+        ({"batch_size": 1, "eval_windows": 20}, "read 20 windows, not the 50 of 50 batches"),
+        ({"batch_size": 8, "eval_windows": 256}, "windows for 8 batches, fewer than the authors' 50"),
+    ],
+)
+def test_other_evaluations_are_said_in_the_result_and_in_the_terminal(
+    make_run, train: dict[str, int], said: str
+) -> None:
+    run = told(make_run(classes=5), **train)
+    result = ensure(run, "protocol-paper")
+    assert said in result["warnings"][-1]
+    assert len(result["warnings"]) == 2
+    shown = CliRunner().invoke(app, ["evaluate", str(run.path), "--protocol", "paper", "--device", "cpu"])
+    assert said in shown.stderr
+    assert f"{result['evaluation_windows']} windows each" in shown.stdout
 
 
 def test_four_classes_cannot(make_run) -> None:

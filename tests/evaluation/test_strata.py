@@ -9,6 +9,7 @@ from dnagoat.errors import SourceError
 from dnagoat.evaluation.bed import Marks, home, read_bed
 from dnagoat.evaluation.measures import MeasureOptions, ensure
 from dnagoat.evaluation.scored import scores_of
+from dnagoat.evaluation.strata import gc_deciles
 from dnagoat.genome.dataset import Dataset
 
 QUICK = MeasureOptions(block=100, resamples=1000)
@@ -75,6 +76,33 @@ def test_strata_divide_the_scored_bases(make_run, dataset: Dataset, bed: Path) -
         assert row["count"] == (mask & known).sum()
         assert row["value"] == pytest.approx(scores.losses[mask & known].mean(dtype=np.float64), abs=1e-6)
         assert row["interval"][0] <= row["value"] <= row["interval"][1]
+
+
+def test_a_rare_stratum_says_how_many_blocks_it_has(make_run, bed: Path) -> None:
+    """The split has 40 blocks of 100 bases, the regions of the BED file lie in two of them."""
+    result = ensure(make_run(), "strata", QUICK.but(strata=(bed,)))
+    rows = {(group["name"], row["name"]): row["blocks"] for group in result["groups"] for row in group["strata"]}
+    assert result["blocks"] >= 30
+    assert rows["some.bed", "inside"] == 2
+    assert rows["repeats", "unique"] + rows["repeats", "soft-masked"] == result["blocks"] + 1  # one holds both
+    (said,) = [text for text in result["warnings"] if text.startswith("some.bed")]
+    assert "fewer than 30 blocks" in said and "inside (2)" in said and "outside" not in said
+    alone = ensure(make_run("nope"), "strata", QUICK.but(block=1000))
+    assert [text for text in alone["warnings"] if "blocks" in text] == [
+        "only 4 blocks of 1,000 bases: the interval is too narrow below 30"
+    ]
+
+
+def test_gc_is_that_of_the_window_not_of_the_few_bases_that_are_scored(make_run, dataset: Dataset) -> None:
+    options = QUICK.but(context=64, stride=4)
+    scores = scores_of(make_run(), dataset, options)
+    group, pieces = gc_deciles(dataset, scores), scores.pieces
+    first = pieces.offsets[:-1]
+    for start, width, label in zip(pieces.starts, pieces.widths, group.labels[first], strict=True):
+        codes = dataset.codes(int(start), int(start + width))
+        share = np.isin(codes, [1, 2]).sum() / (codes < 4).sum()
+        low, high = (float(part.rstrip("%")) / 100 for part in group.names[label].split(" to "))
+        assert low - 0.001 <= share <= high + 0.001
 
 
 def test_gc_deciles_are_tenths_of_the_windows_in_order(make_run) -> None:

@@ -2,7 +2,9 @@
 
 import json
 import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from typer.testing import CliRunner
@@ -10,10 +12,13 @@ from typer.testing import CliRunner
 from dnagoat.attention.ran import DENSE
 from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.measure import bench as benching
-from dnagoat.measure.bench import bench, run
+from dnagoat.measure import peer
+from dnagoat.measure import trial as trying
+from dnagoat.measure.bench import PUBLISHED, bench, run
 from dnagoat.measure.job import PEER, Job, grid
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
-from dnagoat_cli import app
+from dnagoat.measure.work import Work
+from dnagoat_cli import app, bench_view
 
 MODEL = ModelConfig(width=64, heads=1, layers=1, mlp_width=64, context=32)
 
@@ -84,6 +89,7 @@ def test_arms_take_turns_and_rows_are_medians(monkeypatch: pytest.MonkeyPatch) -
     def fake(job: Job) -> dict[str, object]:
         order.append(job.arm)
         constant = {"bases": 60, "parameters": 1, "kernel_ran": "x", "threads": 1, "device_name": "cpu", "torch": "2"}
+        constant["peer"] = None
         memory = {"resident_peak": 10, "resident_before": 5, "resident_reset": True}
         cuda = {"cuda_allocated_peak": None, "cuda_reserved_peak": None}
         value = next(seconds)
@@ -124,16 +130,109 @@ def test_the_command(tmp_path: Path) -> None:
     assert "goat" in refused.stderr
 
 
+def test_warm_up_is_outside_the_clock_and_peaks_are_those_of_the_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that happens, in order; by a clock of its own, the n-th call takes n seconds."""
+    happened: list[str] = []
+    calls, now = 0, 0.0
+
+    def call() -> None:
+        nonlocal calls, now
+        calls += 1
+        now += calls
+        happened.append("call")
+
+    def work_of(job: Job) -> Work:
+        happened.append("built")
+        return Work(call, bases=64, parameters=1)
+
+    def reset(device: object) -> dict[str, object]:
+        happened.append("reset")
+        return {"resident_before": calls, "resident_reset": True}
+
+    def read(device: object) -> dict[str, int | None]:
+        happened.append("read")
+        return {"cuda_allocated_peak": None, "cuda_reserved_peak": None, "resident_peak": calls}
+
+    for name, fake in (("work_of", work_of), ("reset_peaks", reset), ("read_peaks", read)):
+        monkeypatch.setattr(trying, name, fake)
+    for clock in ("perf_counter", "process_time"):
+        monkeypatch.setattr(trying, clock, lambda: now)
+    monkeypatch.setattr(trying, "kernel_of", lambda call: happened.append("profiled"))
+    result = trial(jobs(arms=[PEER])[0].but(warmup=3, repeats=2))
+    assert happened == ["reset", "built", *3 * ["call"], "reset", *2 * ["call"], "read", "profiled"]
+    assert result["seconds"] == result["process_seconds"] == [4, 5]
+    assert (result["resident_peak"], result["resident_before"]) == (5, 0)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
+    """The jobs that the command would measure."""
+    found: list[Job] = []
+    monkeypatch.setattr(bench_view, "measured", lambda jobs, rounds: found.extend(jobs) or [])
+    return found
+
+
+@pytest.mark.parametrize(("version", "arms"), [(peer.VERSION, ["rope", "goat", PEER]), (None, ["rope", "goat"])])
+def test_paper_is_the_authors_configuration(
+    asked: list[Job], version: str | None, arms: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_version(version, monkeypatch)
+    told = CliRunner().invoke(app, ["bench", "--paper", "--json", "--device", "cpu"])
+    assert json.loads(told.stdout)["published"] == list(PUBLISHED)
+    assert [job.arm for job in asked] == arms
+    assert [job.model.position.name for job in asked] == ["rope", "goat", "goat"][: len(arms)]
+    for job in asked:
+        assert (job.what, job.batch, job.length, job.precision, job.kernel) == ("train", 8, 1024, "bf16", "auto")
+        assert (job.train.batch_size, job.train.precision, job.train.micro_batch) == (8, "bf16", None)
+        model, goat = job.model, job.model.position.goat
+        assert (model.width, model.heads, model.layers, model.mlp_width, model.context) == (512, 8, 8, 2048, 1024)
+        assert (goat.rank, goat.sink_frequencies, goat.init) == (2, 8, "seeded")
+        assert (goat.periods, goat.ladder_base) == (None, 10_000)
+        assert model.normaliser == "softmax"
+
+
+@pytest.mark.parametrize(
+    "changed", [["--length", "512"], ["--batch-size", "4"], ["--preset", "tiny"], ["--precision", "fp32"]]
+)
+def test_published_figures_stand_beside_their_own_setting_alone(asked: list[Job], changed: list[str]) -> None:
+    refused = CliRunner().invoke(app, ["bench", "--paper", *changed, "--device", "cpu"])
+    assert refused.exit_code == 2
+    assert f"leave out {changed[0]}" in " ".join(refused.stderr.split())
+    assert not asked
+    assert CliRunner().invoke(app, ["bench", *changed, "--json", "--device", "cpu"]).exit_code == 0
+    assert len(asked) == 2
+
+
+def has_version(version: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The authors' distribution is there in this version, or it is not."""
+
+    def said(name: str) -> str:
+        if version is None:
+            raise PackageNotFoundError(name)
+        return {peer.DISTRIBUTION: version}[name]
+
+    monkeypatch.setattr(peer, "version", said)
+
+
 @pytest.mark.parametrize("what", ["train", "evaluate"])
+@pytest.mark.skipif(
+    peer.installed() != peer.VERSION, reason="goat-attention 0.1.1 is a peer to measure against, not a dependency"
+)
 def test_the_authors_module_in_the_place_of_our_attention(what: str) -> None:
-    pytest.importorskip("goat", reason="goat-attention is a peer to measure against, not a dependency")
     result = trial(jobs(whats=[what], arms=[PEER])[0])
     assert result["outcome"] == OK
     assert "sdpa" in result["kernel_ran"]
+    assert result["peer"] == "goat-attention 0.1.1"
 
 
-def test_the_authors_module_is_asked_for_where_it_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "goat", None)
+@pytest.mark.parametrize(("version", "said"), [(None, "it is not installed"), ("0.2.0", "0.2.0 is installed")])
+def test_the_authors_module_is_asked_for_where_another_is_there(
+    version: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package that is only called goat is not theirs."""
+    monkeypatch.setitem(sys.modules, "goat", ModuleType("goat"))
+    has_version(version, monkeypatch)
     result = trial(jobs(arms=[PEER])[0])
     assert result["outcome"] == REFUSED
-    assert "pip install goat-attention" in result["why"]
+    assert said in result["why"]
+    assert "goat-attention==0.1.1" in result["why"]
