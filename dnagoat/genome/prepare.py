@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Literal, Self
 
@@ -78,6 +79,23 @@ def prepare(source: Path | str, out: Path, options: PrepareOptions, progress: Te
     with new_folder(out, options.force) as folder:
         _write(opened, assembly, folder, options, progress)
     return open_dataset(out)
+
+
+def command(source: SourceRecord, rules: Rules, out: Path | str) -> str | None:
+    """`dnagoat prepare ...` that makes a dataset anew from what its manifest says; files by their names alone.
+
+    None for a genome of somebody's own catalogue, which the manifest does not name.
+    """
+    if source.assembly is not None and source.assembly not in catalogue():
+        return None
+    every = source.assembly is not None and rules.regions is None and rules.contigs == "all"
+    words = ["dnagoat", "prepare", source.assembly or source.name, "--window", rules.window, "--stride", rules.stride]
+    words += [word for split in ("val", "test") for name in getattr(rules, split) for word in (f"--{split}", name)]
+    words += ["--split-blocks"] if rules.split == "blocks" else []
+    words += ["--max-n", f"{rules.max_n:g}", "--gaps", rules.gaps]
+    words += ["--regions", rules.regions] if rules.regions else []
+    words += ["--all-contigs"] if every else []
+    return shlex.join(map(str, [*words, "--out", out]))
 
 
 def named(source: Path | str, own: Path | None) -> Assembly | None:

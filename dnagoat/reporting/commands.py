@@ -5,19 +5,32 @@ from __future__ import annotations
 import shlex
 from typing import Any
 
+from dnagoat.genome.dataset import Rules, SourceRecord
+from dnagoat.genome.prepare import command as preparing
 from dnagoat.reporting.results import Results, RunResults
 from dnagoat.training.presets import distances_text
 
 
 def commands(results: Results) -> list[str]:
-    """Training (or the comparison that trained), probes, benchmarks, then every measure; each once."""
+    """Preparation, training (or the comparison that trained), probes, benchmarks, then every measure; each once."""
     comparison = (results.comparison or {}).get("command")
-    said = [comparison] if comparison else [training(run) for run in results.runs]
+    said = _preparing(results)
+    said += [comparison] if comparison else [training(run) for run in results.runs]
     said += [probe["command"] for probe in results.probes if probe.get("command")]
     said += [bench["command"] for bench in results.bench]
     for run in results.runs:
         said += [measure["command"] for _, measure in sorted(run.measures.items()) if measure.get("command")]
     return list(dict.fromkeys(said))
+
+
+def _preparing(results: Results) -> list[str]:
+    """What made the datasets that are still there, each where its runs look for it."""
+    folders = {run.config.dataset_hash: run.config.dataset for run in results.runs}
+    made = [
+        preparing(SourceRecord(**manifest["source"]), Rules(**manifest["rules"]), folders[manifest["content_hash"]])
+        for manifest in results.manifests
+    ]
+    return [command for command in made if command is not None]
 
 
 def training(run: RunResults) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dnagoat.reporting.results import Results, RunResults
+
+NLL = ("test", "val")  # the splits' numbers
+MACHINE = ("speed", "memory")
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,72 @@ class Warnings:
 
 @dataclass(frozen=True)
 class Concern:
-    """A property that comparable runs share; `beside` names the number that it touches."""
+    """A property that comparable runs share; `beside` names the numbers that it touches.
 
-    beside: str
+    Values are alike where they are equal, and numbers where they differ by at most the share `tolerance`.
+    """
+
+    beside: tuple[str, ...]
     short: str
     sentence: str
-    of: Callable[[RunResults], Any]
+    of: Callable[[RunResults], Any]  # None: not known, and so no concern
+    tolerance: float = 0.0
+
+    def alike(self, value: Any, usual: Any) -> bool:
+        return bool(abs(value - usual) <= self.tolerance * usual if self.tolerance else value == usual)
+
+
+def same_bases(runs: Sequence[RunResults], split: str = "test") -> bool:
+    """Whether all of these runs were scored on the same bases of a split: the same dataset, count and pieces.
+
+    Only then do they share their baselines. Runs without the result are passed over.
+    """
+    return len({repr(bases) for run in runs if (bases := _bases(run, split)) is not None}) < 2
+
+
+def _bases(run: RunResults, split: str) -> Any:
+    nll = run.nll(split)
+    return (nll["dataset_hash"], nll["count"], nll.get("windows"), nll.get("pieces")) if nll else None
+
+
+def _of_nll(split: str) -> list[Concern]:
+    """What decides an NLL besides the model: which bases, with how much context, by which checkpoint."""
+
+    def told(name: str) -> Callable[[RunResults], Any]:
+        return lambda run: (run.nll(split) or {}).get(name)
+
+    def checkpoint(run: RunResults) -> Any:
+        return (told("checkpoint")(run) or {}).get("which")
+
+    def reading(run: RunResults) -> Any:
+        return (told("context")(run), told("stride")(run)) if told("context")(run) else None
+
+    said = {"test": "Test", "val": "Validation"}[split]
+    return [
+        Concern(
+            (split,),
+            "other scored bases",
+            f"{said} numbers are not over the same bases",
+            lambda run: _bases(run, split),
+        ),
+        Concern((split,), "other checkpoint", f"{said} numbers are of different checkpoints (best, last)", checkpoint),
+        Concern(
+            (split,), "other context or stride", f"{said} bases were scored with other contexts or strides", reading
+        ),
+    ]
+
+
+def _settings_of(measure: str, stem: str, said: str) -> Concern:
+    return Concern(
+        (measure,),
+        "other settings",
+        f"{said} was measured with different settings",
+        lambda run: run.measures.get(stem, {}).get("settings"),
+    )
+
+
+def _size(run: RunResults) -> Any:
+    return run.config.model.width, run.config.model.layers
 
 
 def _schedule(run: RunResults) -> Any:
@@ -36,27 +99,50 @@ def _schedule(run: RunResults) -> Any:
     return train.lr, train.schedule, train.warmup
 
 
-def _scored(run: RunResults) -> Any:
-    test = run.nll("test")
-    return (test["dataset_hash"], test["count"], test.get("windows")) if test else None
+def _augmentation(run: RunResults) -> Any:
+    return run.config.train.reverse_complement, run.config.train.jitter
 
 
 CONCERNS = (
-    Concern("test", "other dataset", "Runs were trained on different datasets", lambda run: run.config.dataset_hash),
-    Concern("test", "other scored bases", "Test numbers are not over the same bases", _scored),
+    Concern(NLL, "other dataset", "Runs were trained on different datasets", lambda run: run.config.dataset_hash),
+    *_of_nll("test"),
+    *_of_nll("val"),
     Concern(
-        "test",
+        NLL,
         "N is scored",
         "Some runs score N as a fifth symbol (the authors' protocol), which lowers NLL",
         lambda run: run.config.train.score_n,
     ),
-    Concern("test", "other context", "Models see contexts of different length", lambda run: run.config.model.context),
-    Concern("bases", "other amount", "Models have read different numbers of bases", lambda run: run.last("bases")),
-    Concern("bases", "other schedule", "The learning rate or its schedule differs", _schedule),
     Concern(
-        "speed", "other precision", "Runs computed in different precisions", lambda run: run.config.train.precision
+        (*NLL, *MACHINE),
+        "other context",
+        "Models see contexts of different length",
+        lambda run: run.config.model.context,
     ),
-    Concern("speed", "other device", "Runs were trained on different devices", lambda run: run.summary.get("device")),
+    Concern((*NLL, *MACHINE), "other size", "Models differ in width or layers", _size),
+    Concern(
+        (*NLL, *MACHINE, "parameters"),
+        "other number of weights",
+        "Models differ by more than 10 % in their number of weights",
+        lambda run: run.parameters,
+        tolerance=0.1,
+    ),
+    Concern(NLL, "other augmentation", "Reverse complements or jitter in training differ", _augmentation),
+    Concern(("bases",), "other amount", "Models have read different numbers of bases", lambda run: run.last("bases")),
+    Concern(("bases",), "other schedule", "The learning rate or its schedule differs", _schedule),
+    Concern(
+        ("bases", *MACHINE),
+        "other batch size",
+        "Training steps are of different batch sizes",
+        lambda run: run.config.train.batch_size,
+    ),
+    Concern(
+        MACHINE, "other precision", "Runs computed in different precisions", lambda run: run.config.train.precision
+    ),
+    Concern(MACHINE, "other device", "Runs were trained on different devices", lambda run: run.summary.get("device")),
+    _settings_of("generation", "generation", "Generation"),
+    _settings_of("lengths", "lengths-test", "NLL by length"),
+    _settings_of("strata", "strata-test", "NLL by stratum"),
 )
 
 
@@ -65,15 +151,22 @@ def compared(results: Results) -> Warnings:
     beside: dict[tuple[str, str], list[str]] = {}
     sentences: list[str] = []
     for concern in CONCERNS:
-        values = {run.key: repr(concern.of(run)) for run in results.runs if concern.of(run) is not None}
-        if len(set(values.values())) < 2:
-            continue
-        usual = Counter(values.values()).most_common(1)[0][0]
-        odd = [path for path, value in values.items() if value != usual]
-        for path in odd:
-            beside.setdefault((path, concern.beside), []).append(concern.short)
-        sentences.append(f"{concern.sentence}; compare with care.")
+        values = {run.key: value for run in results.runs if (value := concern.of(run)) is not None}
+        odd = _odd(values, concern)
+        for place in ((path, number) for path in odd for number in concern.beside):
+            beside.setdefault(place, []).append(concern.short)
+        if odd:
+            sentences.append(f"{concern.sentence}; compare with care.")
     for run in results.runs:
         for text in (run.nll("test") or {}).get("warnings", []):
             beside.setdefault((run.key, "test"), []).append(text)
     return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)
+
+
+def _odd(values: dict[str, Any], concern: Concern) -> list[str]:
+    """The runs whose value is not like the most common one; of equally common ones the first counts."""
+    if not values:
+        return []
+    common = Counter(map(repr, values.values())).most_common(1)[0][0]
+    usual = next(value for value in values.values() if repr(value) == common)
+    return [path for path, value in values.items() if not concern.alike(value, usual)]

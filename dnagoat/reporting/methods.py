@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 import dnagoat
+from dnagoat.errors import RunError
+from dnagoat.files import read_json
 from dnagoat.reporting.commands import commands
-from dnagoat.reporting.numbers import UNKNOWN, large, percent, whole
+from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent, whole
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.reporting.tables import called
 
+BASES = 4  # classes of a model that scores A, C, G and T alone
 PACKAGES = ("torch", "numpy", "scipy", "pandas", "matplotlib")
 
 
@@ -43,15 +47,7 @@ def versions() -> dict[str, str]:
 def _paragraphs(results: Results) -> list[str]:
     said = ", ".join(f"{name} {number}" for name, number in versions().items())
     paragraphs = [f"This page was written with {said}."]
-    test = next((nll for run in results.runs if (nll := run.nll("test"))), None)
-    if test:
-        paragraphs.append(
-            "NLL is the negative log-likelihood in nats per scored base (bits = nats / ln 2). A window is fed as a "
-            "start symbol and its bases, so every base is scored once, the first one without context; N and other "
-            "ambiguous codes are never a target. Intervals are 95 % percentile intervals of "
-            f"{whole(test.get('resamples'))} resamples of contiguous blocks of {whole(test.get('block_bases'))} bases. "
-            "The checkpoint with the lowest validation NLL was scored on the test split, which no choice has seen."
-        )
+    paragraphs += _likelihood(results)
     generation = next((run.measures["generation"] for run in results.runs if "generation" in run.measures), None)
     if generation:
         options = generation.get("settings", {}).get("trajectory", {})
@@ -63,6 +59,53 @@ def _paragraphs(results: Results) -> list[str]:
             "intervals resample prompts."
         )
     return paragraphs + [_dataset(manifest) for manifest in results.manifests] + _beside(results)
+
+
+def _likelihood(results: Results) -> list[str]:
+    """How the test bases were scored, as the results themselves say: once for all models, or for each that differs."""
+    said: dict[str, list[str]] = {}
+    for run in results.runs:
+        if nll := run.nll("test"):
+            said.setdefault(" ".join(_scoring(run, nll)), []).append(called(results, run))
+    if not said:
+        return []
+    first = (
+        "NLL is the negative log-likelihood in nats per scored base (bits = nats / ln 2); N and other ambiguous codes "
+        "are never a target."
+    )
+    if len(said) == 1:
+        return [" ".join([first, *said])]
+    return [first, *(f"{listed(names)}: {text}" for text, names in said.items())]
+
+
+def _scoring(run: RunResults, nll: Result) -> Iterator[str]:
+    """What was read and scored, by which checkpoint, with which versions; what a result does not say is left out."""
+    context, stride, mean = nll.get("context"), nll.get("stride"), nll.get("mean_context")
+    if context and stride:
+        chosen = "evenly spread over" if nll.get("settings", {}).get("windows") else "which cover"
+        pieces = f"{whole(nll.get('windows'))} pieces of at most {whole(context)} bases, {chosen} the test windows"
+        moved = f"; they move on by {whole(stride)} bases, and each scores what none before it has" * (stride < context)
+        yield f"The model read {pieces}{moved}."
+        if run.config.model.classes > BASES:
+            yield "It knows no start symbol: a base without context is not scored, and the class N is left out."
+        else:
+            yield "A start symbol comes first, so that a base without context is scored too."
+    if mean is not None:
+        yield f"A scored base has {decimals(mean, 1)} bases of context on average."
+    yield (
+        f"Intervals are 95 % percentile intervals of {whole(nll.get('resamples'))} resamples of contiguous blocks of "
+        f"{whole(nll.get('block_bases'))} bases."
+    )
+    yield CHECKPOINTS[nll["checkpoint"]["which"]]
+    made = f" with torch {nll['torch']}" if nll.get("torch") else ""
+    yield f"Scored by dnagoat {nll['tool_version']}{made}."
+
+
+CHECKPOINTS = {
+    "best": "The checkpoint with the lowest NLL of the validations in training was scored; the test split had no part "
+    "in that choice.",
+    "last": "The last checkpoint was scored, which no validation has chosen.",
+}
 
 
 def _dataset(manifest: Result) -> str:
@@ -117,7 +160,7 @@ def _settings(results: Results) -> Table:
 
 def _setting(run: RunResults) -> list[str]:
     model, train = run.config.model, run.config.train
-    checkpoint = (run.nll("test") or run.nll("val") or {}).get("checkpoint")
+    checkpoint = (run.nll("test") or run.nll("val") or {}).get("checkpoint") or _best(run)
     scored = (
         f"{checkpoint['which']}, step {whole(checkpoint['step'])}, {checkpoint['sha256'][:12]}"
         if checkpoint
@@ -132,5 +175,14 @@ def _setting(run: RunResults) -> list[str]:
         str(run.seed),
         scored,
         run.config.dataset_hash[:12],
-        run.config.tool_version,
+        run.config.tool_version + (f", torch {run.summary['torch']}" if run.summary.get("torch") else ""),
     ]
+
+
+def _best(run: RunResults) -> Result | None:
+    """The checkpoint that a comparison scores, as the run's folder names it; it writes no result of a single run."""
+    try:
+        state = read_json(run.run.checkpoint("best") / "state.json")
+        return {"which": "best", "step": state["step"], "sha256": state["model_sha256"]}
+    except (RunError, OSError, ValueError, KeyError):
+        return None

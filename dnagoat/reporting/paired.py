@@ -4,15 +4,17 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.evaluation.intervals import block_bootstrap
-from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.results import Result, Results, RunResults
 
 Sums = NDArray[np.float64]
 
@@ -28,10 +30,12 @@ class Paired:
 
 @dataclass(frozen=True)
 class Scored:
-    """Nats and scored bases of each piece that a run was scored on, each (n,), and which pieces those are, (3, n)."""
+    """Nats and scored bases of each piece that a run was scored on, each (n,), the block of the genome that each lies
+    in, (n,), and which pieces those are, (3, n)."""
 
     sums: Sums
     counts: Sums
+    blocks: NDArray[np.int64]
     pieces: NDArray[np.int64]
 
     def same_bases(self, other: Scored) -> bool:
@@ -55,35 +59,50 @@ def differences(results: Results, split: str = "test") -> dict[str, Paired]:
 def difference(
     run: RunResults, own: Scored | None, reference: RunResults, base: Scored | None, split: str
 ) -> Paired | None:
-    """The paired difference of two runs, or None where they were not scored on the same bases of the same dataset."""
-    if own is None or base is None or run.config.dataset_hash != reference.config.dataset_hash:
+    """The paired difference of two runs, in the run's own blocks and resamples; None where they were not scored on the
+    same bases of the same dataset."""
+    nll, other = run.nll(split), reference.nll(split)
+    if own is None or base is None or nll is None or other is None or nll["dataset_hash"] != other["dataset_hash"]:
         return None
     if not own.same_bases(base):
         return None
-    bases = (run.nll(split) or {}).get("block_bases", 20_000)
-    blocks = (own.pieces[0] + own.pieces[2]) // bases
-    bounds = block_bootstrap(own.sums - base.sums, own.counts, blocks)
+    bounds = block_bootstrap(own.sums - base.sums, own.counts, own.blocks, nll["resamples"], nll["seed"])
     value = float((own.sums - base.sums).sum() / own.counts.sum())
-    return None if bounds is None else Paired(value, (bounds.low, bounds.high), len(np.unique(blocks)))
+    return None if bounds is None else Paired(value, (bounds.low, bounds.high), len(np.unique(own.blocks)))
 
 
 def scored(run: RunResults, split: str) -> Scored | None:
-    """What evaluation/bases-SPLIT.npz says piece by piece; None where there is none that belongs to the result."""
-    file = run.run.path / "evaluation" / f"bases-{split}.npz"
+    """What lies in evaluation/bases-SPLIT-*.npz for the result of this split; None where none of them belongs to it."""
     nll = run.nll(split)
-    if nll is None or not file.exists():
-        return None
+    files = (run.run.path / "evaluation").glob(f"bases-{split}-*.npz") if nll else ()
+    return next((found for file in files if (found := _read(file, nll or {})) is not None), None)
+
+
+def _read(file: Path, nll: Result) -> Scored | None:
+    """The scores of one file, piece by piece; None where they are another result's or damaged."""
+    key = {
+        "checkpoint": nll["checkpoint"]["sha256"],
+        "dataset": nll["dataset_hash"],
+        "pieces": nll.get("pieces"),  # results of earlier versions do not say
+        "tool_version": nll["tool_version"],
+    }
     try:
         with np.load(file, allow_pickle=False) as kept:
-            starts, widths, skips, losses = (kept[name] for name in ("starts", "widths", "skips", "losses"))
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile):
+            if json.loads(str(kept["key"])) != key:
+                return None
+            starts, widths, skips, origins, losses = (
+                kept[name] for name in ("starts", "widths", "skips", "origins", "losses")
+            )
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
         return None
     offsets = np.concatenate([[0], np.cumsum(widths - skips)])
     known = ~np.isnan(losses)
     sums, counts = _by_piece(np.where(known, losses, 0.0), offsets), _by_piece(known, offsets)
     if int(counts.sum()) != nll["count"]:
-        return None  # scored again since, on other pieces
-    return Scored(sums, counts, np.stack([starts, widths, skips]))
+        return None  # damaged: the result is of other bases
+    # As evaluation counts blocks: from the start of each contig, so that none lies in two.
+    blocks = origins + (starts + skips - origins) // nll["block_bases"]
+    return Scored(sums, counts, blocks, np.stack([starts, widths, skips]))
 
 
 def _by_piece(values: NDArray[Any], offsets: NDArray[np.int64]) -> Sums:

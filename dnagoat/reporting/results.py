@@ -75,6 +75,7 @@ class Results:
     runs: list[RunResults] = field(default_factory=list)
     comparison: Result | None = None
     probes: list[Result] = field(default_factory=list)
+    probe_slugs: list[str] = field(default_factory=list)  # of their folders' names, made unique
     bench: list[Result] = field(default_factory=list)  # one content of `bench --out` each
     leakage: Result | None = None
     manifests: list[Result] = field(default_factory=list)  # of the datasets that are still there
@@ -132,6 +133,7 @@ def read(paths: Sequence[Path], *, bench: Sequence[Path] = ()) -> Results:
         runs,
         found.comparison,
         read_probes(found.probes),
+        _slugs([path.resolve().name for path in found.probes]),
         [_bench(file) for file in bench],
         _leakage(runs),
         _manifests(runs),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dnagoat.reporting.comparability import Warnings
-from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, whole
+from dnagoat.reporting.comparability import Warnings, same_bases
+from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, listed, whole
 from dnagoat.reporting.paired import Paired, differences
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -40,8 +40,8 @@ def outcome(results: Results, warnings: Warnings) -> Table:
             *([_difference(paired.get(run.key), run is results.scored[0])] if paired else []),
             _gain(test),
             _nll(test, "bits", "bits_interval", ""),
-            _nll(val, "value", "interval", ""),
-            _correlation(run.measures.get("generation")),
+            _nll(val, "value", "interval", warnings.of(run, "val")),
+            _correlation(run.measures.get("generation"), warnings.of(run, "generation")),
         ]
         rows.append(Row(called(results, run), cells, arm=run.arm))
     chosen = "The validation split chose the checkpoint, so its number flatters the model."
@@ -69,12 +69,12 @@ def cost(results: Results, warnings: Warnings) -> Table:
         allocated, reserved = run.peak("cuda_allocated_peak"), run.peak("cuda_reserved_peak")
         resident = run.peak("resident_peak")
         cells = [
-            Cell(large(parameters), parameters),
+            Cell(large(parameters), parameters, warning=warnings.of(run, "parameters")),
             Cell(large(bases), bases, warning=warnings.of(run, "bases")),
             Cell(whole(speed), speed, warning=warnings.of(run, "speed")),
-            Cell(gibibytes(allocated), allocated, under="" if allocated else "no GPU"),
-            Cell(gibibytes(reserved), reserved, under="" if reserved else "no GPU"),
-            Cell(gibibytes(resident), resident),
+            _memory(allocated, warnings.of(run, "memory"), unknown="no GPU"),
+            _memory(reserved, warnings.of(run, "memory"), unknown="no GPU"),
+            _memory(resident, warnings.of(run, "memory")),
         ]
         rows.append(Row(called(results, run), cells, arm=run.arm))
     notes = [
@@ -91,11 +91,13 @@ def baselines(results: Results, split: str = "test") -> Table | None:
         return None
     columns = [Column("nll", "NLL", "nats per base")]
     columns += [Column(f"gain_{run.slug}", f"Gain of {called(results, run)}", "nats per base") for run, _ in measured]
+    shared = same_bases([run for run, _ in measured], split)
+    foreign = "" if shared else f"on the bases of {called(results, measured[0][0])}"
     rows = []
     for name in [baseline["name"] for baseline in measured[0][1]["baselines"]]:
         each = [_named(nll, name) for _, nll in measured]
         first = each[0] or {}
-        cells = [_nll(first, "value", "interval", "")]
+        cells = [_nll(first, "value", "interval", foreign)]
         cells += [_signed(rung.get("gain"), rung.get("gain_interval")) if rung else Cell(UNKNOWN) for rung in each]
         rows.append(Row(rung_name({"name": name}), cells, muted=True))
     notes = [
@@ -122,6 +124,10 @@ def best_baseline(nll: Result | None) -> Result | None:
     return min(rungs, key=lambda rung: float(rung["value"]), default=None)
 
 
+def _memory(peak: int | None, warning: str, unknown: str = "") -> Cell:
+    return Cell(gibibytes(peak), peak, warning=warning) if peak else Cell(UNKNOWN, under=unknown)
+
+
 def _nll(result: Result | None, value: str, bounds: str, warning: str) -> Cell:
     if not result or result.get(value) is None:
         return Cell(UNKNOWN)
@@ -139,13 +145,15 @@ def _gain(result: Result | None) -> Cell:
 def _difference(paired: Paired | None, reference: bool) -> Cell:
     if reference:
         return Cell("reference")
-    return _signed(paired.value, paired.bounds) if paired else Cell(UNKNOWN, warning="other scored bases")
+    return _signed(paired.value, paired.bounds) if paired else Cell(UNKNOWN, warning="no scores on the same bases")
 
 
 def _best_count(results: Results) -> str:
     rung = next((best for run in results.runs if (best := best_baseline(run.nll("test")))), None)
     if rung is None:
         return ""
+    if not same_bases(results.runs):
+        return "A gain above 0 beats the best baseline on the model's own bases."
     value = decimals(rung["value"])
     return f"Best baseline: {rung_name(rung)}, {value} nats per base on the same bases; a gain above 0 beats it."
 
@@ -155,11 +163,11 @@ def _signed(value: float | None, bounds: Any) -> Cell:
     return Cell(decimals(value, sign=True), value, low, high, interval((low, high), sign=True))
 
 
-def _correlation(generation: Result | None) -> Cell:
+def _correlation(generation: Result | None, warning: str) -> Cell:
     pooled = (generation or {}).get("gc", {}).get("pooled") or {}
     low, high = pooled.get("interval") or (None, None)
-    warning = "; ".join((generation or {}).get("warnings", []))
-    return Cell(decimals(pooled.get("r"), 3), pooled.get("r"), low, high, interval((low, high), 3), warning)
+    said = "; ".join([*(generation or {}).get("warnings", []), *([warning] if warning else [])])
+    return Cell(decimals(pooled.get("r"), 3), pooled.get("r"), low, high, interval((low, high), 3), said)
 
 
 def _named(nll: Result, name: str) -> Result | None:
@@ -167,9 +175,13 @@ def _named(nll: Result, name: str) -> Result | None:
 
 
 def _scored(results: Results) -> str:
-    tests = [nll for run in results.runs if (nll := run.nll("test"))]
-    if not tests:
-        return ""
-    first = tests[0]
-    blocks = f"{whole(first.get('blocks'))} blocks of {whole(first.get('block_bases'))} bases"
-    return f"Test: {whole(first.get('count'))} scored bases in {blocks}, {whole(first.get('resamples'))} resamples."
+    """How many bases the test numbers are over, run by run where they differ."""
+    said: dict[str, list[str]] = {}
+    for run in results.runs:
+        if nll := run.nll("test"):
+            blocks = f"{whole(nll.get('blocks'))} blocks of {whole(nll.get('block_bases'))} bases"
+            text = f"{whole(nll.get('count'))} scored bases in {blocks}, {whole(nll.get('resamples'))} resamples"
+            said.setdefault(text, []).append(called(results, run))
+    if len(said) < 2:
+        return "".join(f"Test: {text}." for text in said)
+    return " ".join(f"Test of {listed(names)}: {text}." for text, names in said.items())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from dnagoat.reporting.comparability import Warnings
+from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import decimals, interval, listed
-from dnagoat.reporting.paired import difference
+from dnagoat.reporting.paired import Scored, difference
 from dnagoat.reporting.paired import scored as scored_pieces
 from dnagoat.reporting.probes import sentence as told
 from dnagoat.reporting.results import Result, Results, RunResults
@@ -50,24 +51,35 @@ def _measured(nll: Result) -> str:
 
 
 def _against(nll: Result, rung: Result) -> str:
-    gain = rung.get("gain")
-    gain = float(rung["value"]) - float(nll["value"]) if gain is None else gain
-    word = "less" if gain > 0 else "more"
-    return f", {decimals(abs(gain))} {word} than the best count-based baseline ({rung_name(rung)}) on the same bases"
+    named = f"the best count-based baseline ({rung_name(rung)}) on the same bases"
+    gain = float(rung["value"]) - float(nll["value"]) if rung.get("gain") is None else float(rung["gain"])
+    if _beats(nll) is None:
+        bounds = interval(rung.get("gain_interval"), sign=True)
+        between = f" (95 % interval {bounds})" if bounds else ""
+        return f", which cannot be told from {named}: a gain of {decimals(gain, sign=True)} nats per base{between}"
+    return f", {decimals(abs(gain))} {'less' if gain > 0 else 'more'} than {named}"
+
+
+def _beats(nll: Result) -> bool | None:
+    """Whether the model is better than the best of the baselines; None where the interval of the gain holds 0."""
+    low, high = (best_baseline(nll) or {}).get("gain_interval") or (-math.inf, math.inf)
+    return True if low > 0 else False if high < 0 else None
 
 
 def _of_several(results: Results, scored: list[RunResults]) -> str:
     ranked = sorted(scored, key=lambda run: float((run.nll("test") or {})["value"]))
     first, second = ranked[0], ranked[1]
-    best, next_best = first.nll("test") or {}, second.nll("test") or {}
-    if best["dataset_hash"] != next_best["dataset_hash"] or best["count"] != next_best["count"]:
-        return "There is no verdict: these runs were not scored on the same bases."
+    if not same_bases(scored):
+        return (
+            "There is no verdict: these runs were not scored on the same bases; give all of them one dataset and one "
+            "setting of `dnagoat evaluate` (--windows, --context, --stride)."
+        )
     others, comma = ("", "") if len(ranked) == 2 else (f", the next best of {len(ranked)}", ",")
     names = f"the {called(results, first)} model", f"the {called(results, second)} model"
-    paired = difference(first, scored_pieces(first, "test"), second, scored_pieces(second, "test"), "test")
+    own, base = scored_pieces(first, "test"), scored_pieces(second, "test")
+    paired = difference(first, own, second, base, "test")
     if paired is None:
-        lead = float(next_best["value"]) - float(best["value"])
-        return f"{_capital(names[0])} predicts better than {names[1]}{others}: {decimals(lead)} nats per base less."
+        return _unpaired(results, {first.key: own, second.key: base})
     gain, bounds = -paired.value, [-paired.bounds[1], -paired.bounds[0]]
     if bounds[0] <= 0 <= bounds[1]:
         return (
@@ -78,6 +90,22 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     return (
         f"{_capital(names[0])} predicts better than {names[1]}{others}: {decimals(gain)} nats per base less (95 % "
         f"interval {interval(bounds)}, paired over {paired.blocks} blocks of the test genome)."
+    )
+
+
+def _unpaired(results: Results, scores: dict[str, Scored | None]) -> str:
+    """Two numbers without the interval of their difference are no verdict; says how to come by it."""
+    lacking = [run for run in results.runs if run.key in scores and scores[run.key] is None]
+    if not lacking:
+        return (
+            "There is no verdict: all scored bases lie in one block of the genome, which gives a difference no "
+            "interval; score more bases, or `dnagoat evaluate` with a smaller --block."
+        )
+    cures = [f"`{(run.nll('test') or {})['command']} --force`" for run in lacking]
+    return (
+        "There is no verdict: the difference has no interval, since the scores of single bases that the test NLL of "
+        f"{listed([called(results, run) for run in lacking])} was made from are not there; {listed(cures)} "
+        f"{'makes' if len(cures) == 1 else 'make'} them again."
     )
 
 
@@ -97,20 +125,23 @@ def _seeds(results: Results, scored: list[RunResults]) -> list[str]:
 
 
 def _ladder(results: Results, scored: list[RunResults]) -> list[str]:
-    """Says at once whether the models beat the Markov ladder: the honest yardstick."""
-    if len(scored) < 2:
+    """Says at once which models beat the ladder of counts, the honest yardstick: each by the interval of its gain."""
+    judged = [(run, nll) for run in scored if best_baseline(nll := run.nll("test") or {})]
+    if len(scored) < 2 or not judged:
         return []
-    rung = best_baseline(scored[0].nll("test"))
-    if rung is None:
-        return []
-    beaten = [run for run in scored if float((run.nll("test") or {})["value"]) < float(rung["value"])]
-    value = decimals(rung["value"])
-    table = f"the best count-based baseline ({rung_name(rung)}, {value} nats per base on the same bases)"
-    if not beaten:
-        return [f"No model beats {table}: so far they have learned less than counting words and copying repeats gives."]
-    if len(beaten) == len(scored):
+    rung = best_baseline(judged[0][1]) or {}
+    shared = f" ({rung_name(rung)}, {decimals(rung['value'])} nats per base on the same bases)"
+    table = f"the best count-based baseline{shared if same_bases(scored) else ' on its bases'}"
+    found = {answer: [called(results, run) for run, nll in judged if _beats(nll) is answer] for answer in ANSWERS}
+    if len(found[True]) == len(judged):
         return [f"Every model beats {table}."]
-    return [f"Only {listed([called(results, run) for run in beaten])} beats {table}."]
+    if len(found[False]) == len(judged):
+        return [f"No model beats {table}: so far they have learned less than counting words and copying repeats gives."]
+    said = [f"{listed(names)} {ANSWERS[answer]}" for answer, names in found.items() if names]
+    return [f"Against {table}: {'; '.join(said)} (95 % interval of the paired gain)."]
+
+
+ANSWERS = {True: "better", None: "cannot be told from it", False: "worse"}
 
 
 def _of_comparison(comparison: Result) -> str:

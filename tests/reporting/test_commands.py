@@ -1,4 +1,4 @@
-"""The training command of a report trains the very same configuration again."""
+"""The commands of a report make the very same dataset and train the very same configuration again."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from dnagoat.config import MomentumConfig, RunConfig
+from dnagoat.genome.dataset import open_dataset
+from dnagoat.genome.prepare import command as preparing
 from dnagoat.reporting.commands import training
 from dnagoat.reporting.results import read_runs
 from dnagoat.training.presets import configure
@@ -61,6 +64,42 @@ def test_the_command_means_the_same_run(case: str, tmp_path: Path, monkeypatch: 
     result = CliRunner().invoke(app, [*words[1:-1], str(tmp_path / "again")])
     assert result.exit_code == 0, result.output
     assert _weights(begun[0]) == _weights(config)
+
+
+BED = "pieces.bed"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "source.fa --val b --test c --window 64 --stride 32 --max-n 0.25",
+        "source.fa --split-blocks --window 100 --gaps drop",
+        f"source.fa --regions {BED} --window 50 --val b --test c",
+        "demo --window 2048",
+        "demo --window 2048 --all-contigs --val chr21_36000000_37000000",
+        "demo --window 4096 --split-blocks",
+    ],
+)
+def test_the_command_makes_the_same_dataset(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bases = np.random.default_rng(0).choice(list("ACGTN"), 6000, p=[0.28, 0.2, 0.2, 0.28, 0.04])
+    parts = {"a": bases[:3000], "b": bases[3000:4500], "c": bases[4500:]}
+    gap = "-" if "--gaps" in words else ""
+    Path("source.fa").write_text("".join(f">{name}\n{''.join(part)}{gap}\n" for name, part in parts.items()))
+    Path(BED).write_text("a\t100\t2900\nb\t0\t900\nc\t10\t1400\n")
+    assert CliRunner().invoke(app, ["prepare", *words.split(), "--out", "first"]).exit_code == 0
+    first = open_dataset(Path("first"))
+    said = preparing(first.manifest.source, first.manifest.rules, "second")
+    assert said is not None
+    result = CliRunner().invoke(app, shlex.split(said)[1:])
+    assert result.exit_code == 0, result.output
+    second = open_dataset(Path("second"))
+    assert (second.content_hash, second.manifest.rules) == (first.content_hash, first.manifest.rules)
+
+
+def test_a_genome_of_ones_own_catalogue_has_no_command(tmp_path: Path) -> None:
+    manifest = example.dataset(tmp_path / "data").manifest
+    assert preparing(manifest.source.but(assembly="mine"), manifest.rules, "out") is None
 
 
 def _weights(config: RunConfig) -> dict[str, Any]:
