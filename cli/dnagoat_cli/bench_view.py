@@ -97,24 +97,26 @@ def _draw(rows: list[Row], paper: bool) -> None:
     from rich.table import Table
 
     from dnagoat.measure.bench import PUBLISHED
+    from dnagoat.reporting.bench import CAVEAT, outcome_of, setting_of
 
     console = Console(highlight=False)
     cuda = any(row["cuda_allocated_peak"] for row in rows)
-    for setting in dict.fromkeys(map(_setting, rows)):
+    for setting in dict.fromkeys(map(setting_of, rows)):
         table = Table(title=setting, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("arm", no_wrap=True)
         memory = ("CUDA allocated", "CUDA reserved") if cuda else ("resident",)
         for column in ("bases/s", "lowest to highest", *memory):
             table.add_column(column, justify="right", no_wrap=True)
         table.add_column("kernel that ran")
+        table.add_column("outcome")
         for row in rows:
-            if _setting(row) == setting:
-                table.add_row(row["arm"], *_cells(row, cuda))
+            if setting_of(row) == setting:
+                table.add_row(row["arm"], *_cells(row, cuda), outcome_of(row))
         if paper and setting.startswith("train"):
             for known in PUBLISHED:
                 peak = (f"{known['cuda_peak'] / 1e9:.2f} GB", "") if cuda else ("",)
                 table.add_row(
-                    f"{known['arm']}, A100", f"{known['tokens_per_second']:,}", "", *peak, "published", style="dim"
+                    f"{known['arm']}, A100", f"{known['tokens_per_second']:,}", "", *peak, "", "published", style="dim"
                 )
         console.print(table)
     for why in dict.fromkeys(f"{row['arm']}: {row['why']}" for row in rows if "why" in row):
@@ -123,17 +125,14 @@ def _draw(rows: list[Row], paper: bool) -> None:
         "CUDA: what PyTorch allocated and reserved." if cuda else "Resident: the whole process, libraries included."
     )
     console.print(f"Median of all repeats. Peaks after warm-up. {memory_is}", style="dim", soft_wrap=True)
-
-
-def _setting(row: Row) -> str:
-    named = f"{row['what']}, {row['batch']:,} x {row['length']:,} bases, {row['precision']}, {row['device']}"
-    return named if row["kernel"] == "auto" else f"{named}, kernel {row['kernel']}"
+    if paper:
+        console.print(CAVEAT, style="dim", soft_wrap=True)
 
 
 def _cells(row: Row, cuda: bool) -> list[str]:
     names = ("cuda_allocated_peak", "cuda_reserved_peak") if cuda else ("resident_peak",)
     peaks = ["n/a" if row[name] is None else f"{row[name] / 1e9:.2f} GB" for name in names]
     if row["tokens_per_second"] is None:
-        return [row["outcome"], "", *peaks, ""]
+        return ["n/a", "", *peaks, ""]
     low, high = row["tokens_per_second_spread"]
     return [f"{row['tokens_per_second']:,.0f}", f"{low:,.0f} to {high:,.0f}", *peaks, row["kernel_ran"]]

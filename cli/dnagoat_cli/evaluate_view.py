@@ -113,7 +113,7 @@ def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: Measur
         if (folder / f"{name}.bedGraph").exists() and not force:
             raise OptionError(f"{folder / name}.bedGraph exists already; give another --tracks, or --force")
         with bar() as progress:
-            scores = scores_of(opened, dataset, options.but(split=split), progress)
+            scores = scores_of(opened, dataset, options.but(split=split, fresh=force), progress)
         written = write_tracks(folder, name, dataset, scores)
         sys.stdout.write("".join(f"{path}\n" for path in written))
         if len(written) == 1:
