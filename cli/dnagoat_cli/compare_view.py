@@ -104,7 +104,7 @@ def _span(interval: list[float] | None) -> str:
 
 
 def _costs(result: dict[str, Any]) -> Table:
-    table = _columns("Cost", "arm", "learning rate", "parameters", "of position", "bases/s", "ratio", "peak memory")
+    table = _columns("Cost", "arm", "rate", "weights", "of position", "bases/s", "ratio", "peak memory")
     for row in result["arms"]:
         parameters = row["parameters"]
         cuda = row["cuda_allocated_peak"]
@@ -112,8 +112,8 @@ def _costs(result: dict[str, Any]) -> Table:
         table.add_row(
             row["name"],
             f"{row['lr']:g}",
-            f"{parameters['all']:,}",
-            f"{parameters['position']:,}",
+            large(parameters["all"]),
+            large(parameters["position"]),
             f"{row['tokens_per_second']:,.0f}",
             "–" if row["speed_ratio"] is None else f"{row['speed_ratio']:.2f}",
             memory,
