@@ -20,14 +20,18 @@ from dnagoat.errors import OptionError
 
 F = TypeVar("F", bound=Frozen)
 
+PRIOR_LR_SCALE = 5.0  # the rate at which the comparisons of LOG.md were trained
+
 PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
     "tiny": (
         ModelConfig(width=128, heads=2, layers=4, mlp_width=512),
-        TrainConfig(steps=1000, batch_size=8, lr=1e-3, warmup=50, eval_every=100, eval_windows=64),
+        TrainConfig(
+            steps=1000, batch_size=8, lr=1e-3, warmup=50, eval_every=100, eval_windows=64, prior_lr_scale=PRIOR_LR_SCALE
+        ),
     ),
     "small": (
         ModelConfig(width=256, heads=4, layers=6, mlp_width=1024),
-        TrainConfig(steps=5000, batch_size=16, lr=6e-4, warmup=200, eval_every=250),
+        TrainConfig(steps=5000, batch_size=16, lr=6e-4, warmup=200, eval_every=250, prior_lr_scale=PRIOR_LR_SCALE),
     ),
     # The authors' genome run to the letter: R = 2 on the ladder of base 10,000, M = 8, no augmentation, 50 batches of
     # validation. Their AdamW is PyTorch's, betas included.
@@ -64,6 +68,7 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
             lr=6e-4,
             warmup=1000,
             precision="bf16",
+            prior_lr_scale=PRIOR_LR_SCALE,
             eval_every=500,
             checkpoint_every=500,
         ),
