@@ -8,6 +8,34 @@ from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.reporting.tables import called
 
 
+def likelihood(results: Results) -> Table | None:
+    """Perplexity and accuracy on both splits, which the first table has no room for."""
+    splits = ("test", "val")
+    made = [run for run in results.scored if any("perplexity" in (run.nll(split) or {}) for split in splits)]
+    if not made:
+        return None
+    columns = [
+        Column(f"{split}_{key}", f"{word} {head}", unit)
+        for split, word in zip(splits, ("Test", "Validation"), strict=True)
+        for key, head, unit in (
+            ("perplexity", "perplexity", "of 4 bases"),
+            ("accuracy", "accuracy", "likeliest base is right"),
+            ("count", "scored bases", ""),
+        )
+    ]
+    rows = [
+        Row(called(results, run), [cell for split in splits for cell in _scored(run.nll(split) or {})], arm=run.arm)
+        for run in made
+    ]
+    note = "Perplexity is exp(NLL): 4 is a guess among four bases, 1 is certainty. A guess has an accuracy of 25 %."
+    return Table("likelihood", "Perplexity and accuracy", "Model", columns, rows, [note])
+
+
+def _scored(nll: Result) -> list[Cell]:
+    perplexity, accuracy, count = (nll.get(key) for key in ("perplexity", "accuracy", "count"))
+    return [Cell(decimals(perplexity, 3), perplexity), Cell(percent(accuracy), accuracy), Cell(whole(count), count)]
+
+
 def composition(results: Results) -> Table | None:
     """What generated DNA is made of, beside the true continuations and the Markov null."""
     made = [(run, run.measures["generation"]) for run in results.scored if "generation" in run.measures]

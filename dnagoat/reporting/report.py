@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
-from dnagoat.reporting import comparison, details, microscope, probes, tables
+from dnagoat.reporting import bench, comparison, details, microscope, probes, tables
 from dnagoat.reporting.comparability import Warnings, compared
 from dnagoat.reporting.figures import comparison as verdicts
 from dnagoat.reporting.figures import (
@@ -31,10 +31,12 @@ from dnagoat.reporting.figures.probes import figure_of
 from dnagoat.reporting.methods import Methods, methods, versions
 from dnagoat.reporting.numbers import counted, listed
 from dnagoat.reporting.page import page
-from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.style import looks
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
+
+Shown = TypeVar("Shown", Figure, Table)
 
 
 @dataclass(frozen=True)
@@ -163,16 +165,19 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
 def _tables(results: Results, warnings: Warnings) -> Iterator[Table]:
     if results.comparison is not None:
         yield from comparison.tables(results.comparison)
-    for probe in results.probes:
-        yield from probes.tables(probe)
+    for probe, slug in _probes(results):
+        yield from (_named(table, slug, slug) for table in probes.tables(probe))
     if results.runs:
         yield tables.outcome(results, warnings)
         yield tables.cost(results, warnings)
+    benchmark = bench.table(results)
+    if benchmark is not None:
+        yield benchmark
 
 
 def _figures(results: Results) -> Iterator[Figure]:
     drawn = [
-        *(figure_of(probe) for probe in results.probes),
+        *(_named(figure_of(probe), slug, slug) for probe, slug in _probes(results)),
         verdicts.differences(results),
         likelihood.ladder(results),
         training.curves(results),
@@ -183,7 +188,7 @@ def _figures(results: Results) -> Iterator[Figure]:
         *(prior.log_prior(results, run) for run in results.firsts),
         *(prior.sink(results, run) for run in results.firsts),
         *(
-            _of_run(figure, run)
+            _named(figure, run.slug, run.arm)
             for run in _inspected(results)
             for figure in microscope.figures(run.measures["inspect"])
         ),
@@ -197,13 +202,21 @@ def _inspected(results: Results) -> list[RunResults]:
     return [run for run in results.firsts if "inspect" in run.measures]
 
 
-def _of_run(figure: Figure, run: RunResults) -> Figure:
-    """The figure under a name of its own, since several runs may have one."""
-    return replace(figure, name=f"{figure.name}-{run.slug}", title=f"{figure.title} ({run.arm})")
+def _probes(results: Results) -> Iterator[tuple[Result, str]]:
+    """Each probe with the slug that tells it from others of its kind; empty where it is the only one."""
+    kinds = [probe["probe"] for probe in results.probes]
+    for probe, slug in zip(results.probes, results.probe_slugs, strict=True):
+        yield probe, slug if kinds.count(probe["probe"]) > 1 else ""
+
+
+def _named(made: Shown, slug: str, said: str) -> Shown:
+    """The figure or table under a name of its own, since several runs or probes may have one."""
+    return replace(made, name=f"{made.name}-{slug}", title=f"{made.title} ({said})") if slug else made
 
 
 def _details(results: Results) -> Iterator[Table]:
     made = [
+        details.likelihood(results),
         tables.baselines(results),
         details.strata(results),
         details.by_length(results),
@@ -215,7 +228,7 @@ def _details(results: Results) -> Iterator[Table]:
     yield from (table for table in made if table is not None)
     for run in _inspected(results):
         for table in microscope.tables(run.measures["inspect"]):
-            yield replace(table, name=f"{table.name}-{run.slug}", title=f"{table.title} ({run.arm})")
+            yield _named(table, run.slug, run.arm)
 
 
 def _title(results: Results) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from dnagoat.reporting.report import Report, report
 from dnagoat.reporting.results import Results, read
-from tests.reporting import example
+from tests.reporting import crowd, example
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +21,13 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 @pytest.fixture(scope="session")
 def whole(results: Results) -> Report:
     return report(results, "dnagoat report runs/rope runs/goat --out reports/example")
+
+
+@pytest.fixture(scope="session")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """Four arms with long names and four heads, compared over three seeds, and a benchmark with failures."""
+    folder, bench = crowd.crowd(tmp_path_factory.mktemp("crowd") / "compared", 4)
+    return report(read([folder], bench=[bench]), "dnagoat report compared --out reports/crowded")
 
 
 @pytest.fixture(scope="session")

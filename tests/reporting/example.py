@@ -20,6 +20,7 @@ MARKOV = (1.372, 1.344, 1.335, 1.332, 1.327, 1.322, 1.313, 1.302, 1.297, 1.291, 
 BLOCKS = 48
 BLOCK_BASES = 2_000
 PIECE = 500  # bases
+CONTIGS = (0, 37_500)  # where they begin: the second does not begin with a block
 MEASURES = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test", "prior")
 
 
@@ -53,7 +54,7 @@ def run(folder: Path, setting: RunConfig, nll: float, *, missing: tuple[str, ...
     )
     losses = {split: _losses(split, value, rng) for split, value in (("val", nll - 0.004), ("test", nll))}
     for split in losses:
-        _save_bases(folder / "evaluation" / f"bases-{split}.npz", losses[split])
+        _save_bases(folder / "evaluation" / f"bases-{split}-0a1b.npz", setting, losses[split])
     for name, content in {
         "nll-val": _nll(setting, "val", losses["val"]),
         "nll-test": _nll(setting, "test", losses["test"]),
@@ -135,7 +136,11 @@ def _nll(setting: RunConfig, split: str, losses: NDArray[np.float32]) -> dict[st
         "accuracy": 0.39,
         "count": len(losses),
         "windows": len(losses) // PIECE,
-        "blocks": BLOCKS,
+        "pieces": "f" * 64,
+        "context": PIECE,
+        "stride": PIECE,
+        "mean_context": (PIECE - 1) / 2,
+        "blocks": BLOCKS + 1,
         "block_bases": BLOCK_BASES,
         "resamples": 2000,
         "warnings": [],
@@ -152,11 +157,20 @@ def _nll(setting: RunConfig, split: str, losses: NDArray[np.float32]) -> dict[st
     }
 
 
-def _save_bases(file: Path, losses: NDArray[np.float32]) -> None:
+def _save_bases(file: Path, setting: RunConfig, losses: NDArray[np.float32]) -> None:
+    key = {"checkpoint": "c" * 64, "dataset": setting.dataset_hash, "pieces": "f" * 64, "tool_version": "0.1.0"}
     starts = np.arange(0, len(losses), PIECE)
     file.parent.mkdir(parents=True, exist_ok=True)
-    widths = np.full_like(starts, PIECE)
-    np.savez(file, starts=starts, widths=widths, skips=np.zeros_like(starts), losses=losses, hits=losses < 1, key="{}")
+    np.savez(
+        file,
+        starts=starts,
+        widths=np.full_like(starts, PIECE),
+        skips=np.zeros_like(starts),
+        origins=np.where(starts < CONTIGS[1], *CONTIGS),
+        losses=losses,
+        hits=losses < 1,
+        key=json.dumps(key),
+    )
 
 
 def _generation(setting: RunConfig, r: float, rng: np.random.Generator) -> dict[str, Any]:
@@ -241,7 +255,7 @@ def _prior(setting: RunConfig) -> dict[str, Any] | None:
                     "log_prior": (
                         0.3 * (np.cos(2 * np.pi * distances / (3 + 7.5 * head)) - 1) - 0.02 / (layer + 1) * distances
                     ).tolist(),
-                    "row": [],
+                    "initial": (-0.04 / (layer + 1) * distances).tolist(),
                     "spectral": None,
                     "sink": (1.5 / (1 + distances) * (layer + 1) / 4).tolist(),
                     "slope": 0.02 / (layer + 1),
@@ -300,8 +314,9 @@ def _lengths(setting: RunConfig, nll: float) -> dict[str, Any]:
         for step, factor in enumerate((1, 2, 4, 8, 16))
     ]
     along = [
-        {"from": start, "to": start + 256, "value": nll + 0.01 * math.sin(start), "interval": None, "count": 256}
+        {"from": start, "to": start + 256, "value": value, "interval": [value - 0.004, value + 0.004], "count": 256}
         for start in range(0, 16 * training, 256)
+        if (value := nll + 0.01 * math.sin(start))
     ]
     return _signed(setting, "lengths", "test", "nats per base") | {
         "training_length": training,
@@ -392,7 +407,10 @@ def _arm(name: str, names: dict[str, float], judged: str | None) -> dict[str, An
         "name": name, "runs": [f"elsewhere/{name}-s{seed}" for seed in range(3)], "lr": 1e-3,
         "parameters": {"all": 812_032, "position": 1_216, "content": 810_816}, "tokens_per_second": 15_000.0,
         "speed_ratio": 1.0, "cuda_allocated_peak": None, "cuda_reserved_peak": None, "resident_peak": 700_000_000,
-        "splits": {split: dict.fromkeys(("all", "repeat", "unique"), here) for split in ("val", "test")},
+        "splits": {
+            split: dict.fromkeys(("all", "repeat", "unique", "early", "late"), here) for split in ("val", "test")
+        },
+        "reach": [{"nll": None, "by_seed": [2_000_000, 2_100_000, 1_900_000]}, {"nll": 1.26, "by_seed": [None] * 3}],
     }  # fmt: skip
 
 

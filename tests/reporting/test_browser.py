@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dnagoat.reporting.report import Report
+
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -100,6 +102,29 @@ def test_paper_is_white_and_has_no_navigation(browser: sync_api.Browser, page: P
     assert view.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert not view.locator("nav").is_visible()
     assert view.pdf(format="A4").startswith(b"%PDF")
+
+
+PRINTED = 190 * 96 / 25.4  # CSS pixels of A4 within margins of 1 cm
+
+
+def test_no_table_is_wider_than_paper(browser: sync_api.Browser, crowded: Report, tmp_path: Path) -> None:
+    page = crowded.write(tmp_path / "crowded")
+    context = browser.new_context(viewport={"width": int(PRINTED), "height": 1000}, offline=True)
+    view = context.new_page()
+    view.goto(page.as_uri())
+    view.emulate_media(media="print")
+    # scrollWidth of a region is the width of what is in it, seen or not
+    wide = view.evaluate(
+        "[...document.querySelectorAll('.scroll, pre, main')].filter(part => part.scrollWidth > part.clientWidth + 1)"
+        ".map(part => part.getAttribute('aria-label') + ' ' + part.scrollWidth)"
+    )
+    assert view.locator("table").count() > 8 and wide == []
+    larger = view.evaluate(
+        "[...document.querySelectorAll('.under, .unit')].filter(part => parseFloat(getComputedStyle(part).fontSize)"
+        " > parseFloat(getComputedStyle(part.parentElement).fontSize)).length"
+    )
+    assert larger == 0, "an interval is never set larger than its number"
+    context.close()
 
 
 def test_it_works_without_scripts(browser: sync_api.Browser, page: Path) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
-from dnagoat.reporting.figures.figure import Figure
+from dnagoat.reporting.figures.context import lengths
+from dnagoat.reporting.figures.figure import CLOUD, CURVE, Figure, thinned
 from dnagoat.reporting.figures.training import curves
 from dnagoat.reporting.report import Report
 from dnagoat.reporting.results import Results, read_runs
@@ -47,25 +49,119 @@ def test_axes_are_labelled_with_units(figure: Figure) -> None:
     assert any(unit in said for unit in ("nats per base", "bases", "(%)", "Pearson r", "GiB"))
 
 
-def _texts(axes: Axes) -> Iterator[Text]:
-    """Tick labels inside the view, labels and title: what a panel writes around its drawing."""
-    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
-        for tick in axis.get_major_ticks():
-            if min(limits) <= tick.get_loc() <= max(limits):
-                yield tick.label1
-        yield axis.label
-    yield from (axes.title, axes._left_title)  # type: ignore[attr-defined]  # set by loc="left"
+def _texts(drawn: Drawing) -> Iterator[Text]:
+    """Everything that is written: tick labels inside the view, labels, titles, notes and legends of all panels."""
+    for axes in drawn.axes:
+        if not axes.get_visible():
+            continue
+        for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+            for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
+                if min(limits) <= tick.get_loc() <= max(limits):
+                    yield tick.label1
+            yield from (axis.label, axis.offsetText)
+        yield from (axes.title, axes._left_title, axes._right_title)  # type: ignore[attr-defined]  # set by their loc
+        yield from axes.texts
+        if legend := axes.get_legend():
+            yield from legend.get_texts()
+    for legend in drawn.legends:
+        yield from legend.get_texts()
+    yield from drawn.texts
+    yield from filter(None, (drawn._suptitle, drawn._supxlabel, drawn._supylabel))  # type: ignore[attr-defined]
 
 
-def test_texts_do_not_overlap(figure: Figure) -> None:
+@pytest.mark.parametrize("which", ["whole", "crowded"])
+def test_texts_lie_on_the_canvas_and_not_over_each_other(which: str, request: pytest.FixtureRequest) -> None:
+    """Of two arms with short names, and of four with long names and four heads."""
+    made: Report = request.getfixturevalue(which)
+    faults = []
     with drawing():
-        figure.drawing.draw_without_rendering()
-        for axes in figure.drawing.axes:
-            texts = [text for text in _texts(axes) if text.get_visible() and text.get_text() and axes.get_visible()]
-            boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+        for figure in made.figures:
+            drawn = figure.drawing
+            drawn.draw_without_rendering()
+            seen = [text for text in dict.fromkeys(_texts(drawn)) if text.get_visible() and text.get_text().strip()]
+            boxes = [(text.get_text(), text.get_window_extent()) for text in seen]
+            for said, box in boxes:
+                inside = box.x0 >= -1 and box.y0 >= -1 and box.x1 <= drawn.bbox.x1 + 1 and box.y1 <= drawn.bbox.y1 + 1
+                faults += [] if inside else [f"{figure.name}: {said!r} is cut off"]
             for (one, first), (other, second) in combinations(boxes, 2):
                 apart = first.x1 - 1 <= second.x0 or second.x1 - 1 <= first.x0
-                assert apart or first.y1 - 1 <= second.y0 or second.y1 - 1 <= first.y0, f"{one!r} lies over {other!r}"
+                if not (apart or first.y1 - 1 <= second.y0 or second.y1 - 1 <= first.y0):
+                    faults.append(f"{figure.name}: {one!r} lies over {other!r}")
+    assert not faults, "\n".join(faults)
+
+
+def _named(made: Report, name: str) -> Figure:
+    return next(figure for figure in made.figures if figure.name == name)
+
+
+def test_legends_lie_over_no_curve(crowded: Report) -> None:
+    """They stand outside the panels."""
+    inside = [figure.name for figure in crowded.figures if any(axes.get_legend() for axes in figure.drawing.axes)]
+    assert inside == []
+
+
+def test_nothing_hides_an_interval_of_the_verdict(crowded: Report) -> None:
+    """However narrow: no mark of a seed and no other line lies where an interval is drawn, but the stroke of a mean."""
+    figure = _named(crowded, "comparison")
+    with drawing():
+        figure.drawing.draw_without_rendering()
+        panels = [axes for axes in figure.drawing.axes if axes.get_visible()]
+        assert len(panels) == 5
+        for axes in panels:
+            dot = figure.drawing.dpi / 72
+            spans = []
+            for line in axes.lines:
+                ys = axes.transData.transform(line.get_xydata())[:, 1]
+                thick = (line.get_markersize() if line.get_marker() != "None" else line.get_linewidth()) * dot / 2
+                if len(set(line.get_xdata())) > 1 or line.get_marker() != "None":  # else upright: a mean, or 0
+                    spans.append((ys[0] - thick, ys[0] + thick))
+            assert len(spans) == 3 * 3, "marks and two intervals a row"
+            for one, other in combinations(sorted(spans), 2):
+                assert one[1] <= other[0], "two of them overlap"
+
+
+def test_scatters_and_curves_are_thinned_to_what_can_be_seen(crowded: Report) -> None:
+    for name, most in (("gc-scatter", CLOUD), ("kmers", CLOUD), ("training-curves", CURVE), ("context-length", CURVE)):
+        counts = [len(line.get_xdata()) for axes in _named(crowded, name).drawing.axes for line in axes.lines]
+        assert max(counts) <= most, name
+    assert f"at most {CLOUD} drawn" in _named(crowded, "gc-scatter").reading
+
+
+def test_thinning_keeps_both_ends() -> None:
+    assert list(thinned(3, 200)) == [0, 1, 2]
+    kept = thinned(601, 300)
+    assert (len(kept), kept[0], kept[-1]) == (300, 0, 600)
+
+
+def test_context_of_runs_of_several_training_lengths(results: Results) -> None:
+    """Ticks are of all lengths that any run was scored on, and each training length has its dotted line."""
+    runs = [replace(run, measures=dict(run.measures)) for run in results.runs]
+    longer = dict(runs[0].measures["lengths-test"])
+    longer |= {"training_length": 1024, "lengths": longer["lengths"][1:]}
+    runs[0].measures["lengths-test"] = longer
+    for order in (runs, runs[::-1]):
+        figure = lengths(replace(results, runs=order))
+        assert figure is not None
+        left, right = figure.drawing.axes
+        assert [text.get_text() for text in left.get_xticklabels()] == ["512", "1,024", "2,048", "4,096", "8,192"]
+        for axes in (left, right):
+            dotted = [line.get_xdata()[0] for line in axes.lines if line.get_linestyle() == ":"]
+            assert dotted == [512, 1024]
+
+
+def test_bins_of_positions_have_their_intervals(whole: Report) -> None:
+    left, right = _named(whole, "context-length").drawing.axes
+    assert len(left.collections) == len(right.collections) == 2, "a pale band a run"
+
+
+def test_rows_without_a_number_stay_in_the_figure_of_cost(crowded: Report) -> None:
+    """Out of memory, refused, out of memory after rounds that worked; and kernels are told apart."""
+    first, second = _named(crowded, "cost-1"), _named(crowded, "cost-2")
+    assert "kernel" not in first.title and second.title.endswith("kernel dense")
+    said = [text.get_text() for text in second.drawing.axes[0].texts]
+    assert said == ["138,000", "out of memory", "refused"]
+    assert "138,000\nout of memory in round 2" in [text.get_text() for text in first.drawing.axes[0].texts]
+    assert "out of memory" in second.alt
 
 
 def test_it_is_the_same_drawing_every_time(figure: Figure) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import json
+import math
 import re
 import subprocess
 import sys
@@ -15,7 +18,7 @@ import pytest
 from dnagoat.errors import RunError
 from dnagoat.reporting.report import Report, report
 from dnagoat.reporting.results import read
-from tests.reporting import example
+from tests.reporting import crowd, example
 
 
 class Outline(HTMLParser):
@@ -53,6 +56,48 @@ def test_everything_is_written(page: Path) -> None:
     assert {f"figures/nll-test.{kind}" for kind in ("svg", "pdf", "png")} <= names
     assert page.stat().st_size < 3_000_000
     assert not [path for path in folder.parent.iterdir() if path.name.startswith(".")], "nothing half-written stays"
+
+
+@pytest.mark.slow
+def test_the_page_of_eight_arms_can_be_mailed(tmp_path: Path) -> None:
+    folder, bench = crowd.crowd(tmp_path / "compared", 8, steps=2000)
+    assert len(report(read([folder], bench=[bench]), "dnagoat report compared").html()) < 3_000_000
+
+
+def test_numbers_in_drawings_are_no_finer_than_can_be_seen(text: str) -> None:
+    drawn = re.findall(r' (?:d|x|y)="[^"]*"', text)
+    assert drawn and not [path for path in drawn if re.search(r"\d\.\d{3}", path)]
+
+
+def test_the_benchmark_is_a_table_with_every_row(crowded: Report, tmp_path: Path) -> None:
+    """Kernel, spread, reserved memory and outcome; what ended without a number is there; published figures beside."""
+    table = next(table for table in crowded.tables if table.name == "bench")
+    lines = list(csv.DictReader(io.StringIO(table.csv())))
+    assert len(lines) == 4 + 3 + 2
+    assert lines[0]["arm"] == "rope" and lines[0]["kernel_ran"] == "sdpa, flash on CUDA"
+    assert (lines[0]["tokens_per_second_low"], lines[0]["tokens_per_second_high"]) == ("137500.0", "138400.0")
+    assert lines[0]["cuda_reserved_peak"] == "3000000000"
+    assert [line["outcome"] for line in lines[3:]] == [
+        "out of memory in round 2", "ok", "out of memory", "refused", "published", "published",
+    ]  # fmt: skip
+    assert [line["setting"].endswith("kernel dense") for line in lines[:7]] == [False] * 4 + [True] * 3
+    assert lines[5]["tokens_per_second"] == "", "unknown is not 0"
+    assert "no dense kernel" in lines[6]["outcome_warning"]
+    assert lines[7]["tokens_per_second"] == "138171" and "2.86 GB as published" in table.markdown()
+    assert "quadratic kernel" in table.notes[-1]
+
+
+def test_a_benchmark_without_published_figures_has_no_word_of_them(whole: Report) -> None:
+    table = next(table for table in whole.tables if table.name == "bench")
+    assert [row.head for row in table.rows] == ["rope", "goat"] and "Published" not in table.markdown()
+    assert table.rows[0].cells[0].under == "2 threads"
+
+
+def test_perplexity_and_accuracy_are_told(whole: Report) -> None:
+    table = next(table for table in whole.details if table.name == "likelihood")
+    row = table.as_dict()["rows"][0]
+    assert row["test_perplexity"]["value"] == pytest.approx(math.exp(1.312), rel=1e-3)
+    assert [cell.text for cell in table.rows[0].cells][1] == "39.0 %"
 
 
 def test_nothing_is_fetched_and_no_script_runs(text: str, outline: Outline) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 import pytest
 
-from dnagoat.reporting.style import KNOWN_ARMS, MUTED, PAPER, SPARE, TEXT, Ink, every_ink, looks
+from dnagoat.reporting.style import KNOWN_ARMS, MUTED, PAPER, SPARE, TEXT, Ink, Look, every_ink, looks
 
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 DEFICIENCIES = {
@@ -40,19 +41,39 @@ def test_every_colour_stands_out_on_paper_and_on_a_dark_screen(ink: Ink) -> None
     assert contrast(ink.dark, PAPER.dark) >= 3
 
 
+SCHEMES = [*KNOWN_ARMS, *(f"goat@rank={rank}" for rank in range(2, 8))]
+
+
+def pages(arms: int) -> Iterator[list[Look]]:
+    """The looks of every page of so many arms: known schemes, and settings of one scheme beside them or alone."""
+    for chosen in combinations(SCHEMES, arms):
+        yield list(looks(chosen).values())
+
+
 @pytest.mark.parametrize("ground", ["light", "dark"])
 @pytest.mark.parametrize("deficiency", [None, *DEFICIENCIES])
-def test_the_four_main_arms_stay_apart(deficiency: str | None, ground: str) -> None:
+def test_any_two_arms_of_a_page_stay_apart_and_from_the_nulls(deficiency: str | None, ground: str) -> None:
+    """In colour alone: up to six arms are told apart without a look at their markers or hatches."""
     seen = np.array(DEFICIENCIES[deficiency]) if deficiency else np.eye(3)
-    colours = {arm: lab(seen @ linear(getattr(KNOWN_ARMS[arm], ground))) for arm in ("rope", "goat", "alibi", "nope")}
-    for one, other in combinations(colours, 2):
-        assert np.linalg.norm(colours[one] - colours[other]) > 15, f"{one} and {other} look alike"
+    pairs = {frozenset(pair) for page in pages(6) for pair in combinations([look.ink for look in page], 2)}
+    assert all(len(pair) == 2 for pair in pairs), "two arms of one page have one ink"
+    pairs |= {frozenset((look.ink, null)) for page in pages(6) for look in page for null in (MUTED, TEXT)}
+    colours = {ink: lab(seen @ linear(getattr(ink, ground))) for pair in pairs for ink in pair}
+    for one, other in pairs:
+        least = 12 if {one, other} & {MUTED, TEXT} else 15  # nulls also have dashes and rows of their own
+        assert np.linalg.norm(colours[one] - colours[other]) > least, f"{one} and {other} look alike"
 
 
 def test_an_arm_looks_the_same_in_any_company() -> None:
     assert looks(["goat", "rope"])["goat"].ink == looks(["alibi", "nope", "goat"])["goat"].ink
-    many = looks([f"arm {number}" for number in range(9)])
-    assert len({(look.ink, look.dash) for look in many.values()}) == 9
+
+
+def test_where_colours_run_out_lines_bars_and_marks_tell_arms_apart() -> None:
+    many = list(looks([f"goat@rank={rank}" for rank in range(20)]).values())
+    assert len({look.ink for look in many}) == len(SPARE)
+    assert len({(look.ink, look.dash) for look in many}) == 20
+    assert len({(look.ink, look.hatch) for look in many}) == 20
+    assert all(one.marker != other.marker for one, other in combinations(many, 2) if one.ink == other.ink)
 
 
 def test_no_two_theme_colours_are_one_on_paper() -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.figure import Figure, canvas, leave_empty
+from dnagoat.reporting.figures.room import broken
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.results import Results
-from dnagoat.reporting.style import MUTED, drawing, looks
+from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ACROSS = 3  # panels beside each other
+LONGEST = 24  # letters of an arm's name before it is broken
+SPOKEN = {"all": "all bases", "repeat": "repeats", "early": "first quarter", "late": "last quarter"}
 
 
 def differences(results: Results) -> Figure | None:
@@ -19,16 +27,20 @@ def differences(results: Results) -> Figure | None:
     split = "test" if "test" in reference["splits"] else "val"
     strata = list(reference["splits"][split])
     styles = looks(results.arms)
+    columns = min(ACROSS, len(strata))
+    rows = -(-len(strata) // columns)
     with drawing():
-        figure, axes = canvas(1, len(strata), height=1.0 + 0.42 * len(arms), share_x=True, share_y=True)
-        for panel, stratum in zip(axes, strata, strict=True):
+        height = 0.5 + (0.5 + 0.42 * len(arms)) * rows
+        figure, axes = canvas(rows, columns, height=height, share_x=True, share_y=True)
+        for panel, stratum in zip(axes, strata, strict=False):
+            panel.axvline(0, color=MUTED.light, linewidth=1, zorder=1)
             for place, arm in enumerate(arms):
                 _row(panel, place, arm["splits"][split][stratum]["difference"], styles[arm["name"]])
-            panel.axvline(0, color=MUTED.light, linewidth=1)
-            panel.set_title({"all": "all bases"}.get(stratum, stratum))
+            panel.set_title(SPOKEN.get(stratum, stratum))
             panel.grid(axis="y", visible=False)
             panel.locator_params(axis="x", nbins=4)
-        axes[0].set_yticks(range(len(arms)), [arm["name"] for arm in arms])
+        leave_empty(axes, len(strata), columns)
+        axes[0].set_yticks(range(len(arms)), [broken(arm["name"], LONGEST) for arm in arms])
         axes[0].set_ylim(len(arms) - 0.5, -0.5)
         figure.supxlabel(f"NLL minus that of {reference['name']} (nats per base)", fontsize=9.5)
     told = [
@@ -40,9 +52,9 @@ def differences(results: Results) -> Figure | None:
         "comparison",
         f"How much each arm differs from {reference['name']}",
         "Likelihood",
-        reading=f"Left of 0 is better than {reference['name']}. Small marks are seeds, the large one their mean; the "
-        "thick line is the 95 % interval over seeds, the thin one over blocks of the genome. A verdict needs both "
-        "on one side of 0.",
+        reading=f"Left of 0 is better than {reference['name']}. In each row, from above: a mark a seed; a thick line, "
+        "the 95 % interval over seeds; a thin line, that over blocks of the genome. The upright stroke is the mean. A "
+        "verdict needs both lines on one side of 0.",
         limits="Few seeds make wide intervals: a line across 0 means that the difference was not shown, not that "
         "there is none. It holds for this size, this amount of training and this genome.",
         alt=f"Interval chart of the difference to {reference['name']} in nats per base: {listed(told)}.",
@@ -50,11 +62,11 @@ def differences(results: Results) -> Figure | None:
     )
 
 
-def _row(panel: Any, place: int, found: dict[str, Any], look: Any) -> None:
-    colour, marker = look.colour, look.marker
-    for bounds, width, shift in ((found["over_seeds"], 3.5, 0.0), (found["over_blocks"], 1.2, 0.24)):
-        if bounds:
-            panel.plot(bounds, [place + shift] * 2, color=colour, linewidth=width, solid_capstyle="butt", alpha=0.8)
+def _row(panel: Axes, place: int, found: dict[str, Any], look: Look) -> None:
+    """Nothing lies over an interval: the marks stand above both, and the mean is a stroke thinner than any."""
     seeds = found["by_seed"]
-    panel.plot(seeds, [place - 0.2] * len(seeds), color=colour, marker=marker, linestyle="", markersize=3.5)
-    panel.plot(found["value"], place, color=colour, marker=marker, markersize=8)
+    panel.plot(seeds, [place - 0.24] * len(seeds), color=look.colour, marker=look.marker, linestyle="", markersize=4)
+    for bounds, width, shift in ((found["over_seeds"], 4.5, 0.04), (found["over_blocks"], 1.5, 0.26)):
+        if bounds:
+            panel.plot(bounds, [place + shift] * 2, color=look.colour, linewidth=width, solid_capstyle="butt")
+    panel.plot([found["value"]] * 2, [place - 0.08, place + 0.34], color=TEXT.light, linewidth=0.8, zorder=4)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
+from dnagoat.reporting.figures.figure import CLOUD, Figure, canvas, leave_empty, legend_above, thinned
+from dnagoat.reporting.figures.room import broken
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SECTION = "Generated DNA"
+LONGEST = 24  # letters of a row's name before it is broken
+CLOUDS = 4  # arms whose words are drawn over each other; more hide each other
 NULL_DASHES = {"another locus": ":", "prompt GC": "--"}  # a Markov chain's name holds its order; it is dash-dotted
 
 
@@ -43,7 +46,7 @@ def correlation(results: Results, made: list[tuple[RunResults, Result]]) -> Figu
             panel.set_xlabel("Pearson r with the true continuation")
             panel.set_xlim(max(-1.0, min(-0.1, panel.get_xlim()[0])), min(1.0, panel.get_xlim()[1]))
             panel.grid(axis="y", visible=False)
-        axes[0].set_yticks(range(len(rows)), [row[0] for row in rows])
+        axes[0].set_yticks(range(len(rows)), [broken(row[0], LONGEST) for row in rows])
         axes[0].set_ylim(len(rows) - 0.4, -0.6)
     told = [
         f"{name} {decimals(gc['pooled']['r'], 2)} ({interval(gc['pooled']['interval'], 2)})" for name, gc, _ in rows
@@ -92,11 +95,11 @@ def trajectories(results: Results, made: list[tuple[RunResults, Result]]) -> Fig
                 match = _same_locus(generation, trajectory)
                 if match:
                     look = styles[run.arm]
-                    panel.plot(positions, _percent(match["curves"]["generated"]), color=look.colour, label=run.arm)
+                    curve = _percent(match["curves"]["generated"])
+                    panel.plot(positions, curve, color=look.colour, linestyle=look.dash, label=run.arm)
             locus = trajectory["locus"]
             panel.set_title(f"{locus['contig']}:{locus['start']:,}", fontsize=8.5, fontweight="normal")
-        for panel in axes[len(shown) :]:
-            panel.set_visible(False)
+        leave_empty(axes, len(shown), 2)
         figure.supxlabel("bases after the prompt", fontsize=9.5)
         figure.supylabel("GC (%)", fontsize=9.5)
         handles, names = axes[0].get_legend_handles_labels()
@@ -128,37 +131,35 @@ def _percent(curve: list[float | None]) -> list[float]:
 def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
     """GC % of the generated against that of the true continuation, one point a window, one panel a run."""
     styles = looks(results.arms)
-    shown = made[:6]
+    shown = made[:9]
     columns = min(3, max(2, len(shown)))
     rows = -(-len(shown) // columns)
     every = np.concatenate([np.ravel(np.asarray(values, float)) for _, g in shown for values in g["scatter"].values()])
     edges = 100 * float(np.nanmin(every)) - 3, 100 * float(np.nanmax(every)) + 3
     with drawing():
-        figure, axes = canvas(rows, columns, height=(0.45 + 6.3 / columns) * rows)
+        figure, axes = canvas(rows, columns, height=0.4 + (0.3 + 6.0 / columns) * rows, share_x=True, share_y=True)
         for panel, (run, generation) in zip(axes, shown, strict=False):
             points = generation["scatter"]
             true, generated = (100 * np.ravel(np.asarray(points[key], dtype=float)) for key in ("true", "generated"))
-            kept = slice(None, None, max(1, len(true) // 600))
+            kept = thinned(len(true), CLOUD)
             panel.plot([0, 100], [0, 100], color=MUTED.light, linewidth=0.9, linestyle="--")
-            panel.scatter(true[kept], generated[kept], s=7, color=styles[run.arm].colour, alpha=0.35, linewidths=0)
+            _cloud(panel, true[kept], generated[kept], styles[run.arm])
             pooled = generation["gc"]["pooled"]
-            panel.set_title(
-                f"{run.arm}: r = {decimals(pooled['r'], 2)} ({interval(pooled['interval'], 2)})", fontsize=9
-            )
+            r = f"r = {decimals(pooled['r'], 2)} ({interval(pooled['interval'], 2)})"
+            panel.set_title(f"{run.arm}\n{r}", fontsize=8.5, fontweight="normal")
             panel.set_xlim(*edges)
             panel.set_ylim(*edges)
             panel.set_box_aspect(1)
-            panel.set_xlabel("GC of the true continuation (%)")
-        for panel in axes[len(shown) :]:
-            panel.set_visible(False)
-        axes[0].set_ylabel("GC of the generated one (%)")
+        leave_empty(axes, len(shown), columns)
+        figure.supxlabel("GC of the true continuation (%)", fontsize=9.5)
+        figure.supylabel("GC of the generated one (%)", fontsize=9.5)
     told = [f"{run.arm} r = {decimals(generation['gc']['pooled']['r'], 2)}" for run, generation in shown]
     return Figure(
         "gc-scatter",
         "GC % of generated against true windows",
         SECTION,
-        reading="One point a window (about 600 drawn), the generated value being the mean over samples. On the "
-        "dashed line generated and true agree.",
+        reading=f"One point a window (at most {CLOUD} drawn, evenly chosen), the generated value being the mean over "
+        "samples. On the dashed line generated and true agree; r is over all windows, with its 95 % interval.",
         limits="Neighbouring windows overlap, so the points are not independent: the interval resamples whole prompts.",
         alt=f"Scatter plots of GC % of generated against true windows: {listed(told)}.",
         drawing=figure,
@@ -170,19 +171,26 @@ def kmers(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
     styles = looks(results.arms)
     floor = made[0][1]["kmers"]
     with drawing():
-        figure, (left, right) = canvas(1, 2, height=3.4)
+        figure, (left, right) = canvas(1, 2, height=3.3 + 0.1 * len(made))
         for run, generation in made:
             look = styles[run.arm]
-            left.plot(*_series(generation["kmers"], "jsd"), color=look.colour, marker=look.marker, label=run.arm)
+            left.plot(
+                *_series(generation["kmers"], "jsd"),
+                color=look.colour,
+                marker=look.marker,
+                markersize=4,
+                linestyle=look.dash,
+                label=run.arm,
+            )
         for key in [key for key in floor[0] if key not in ("k", "jsd", "floor", "floor_sets")]:
             left.plot(*_series(floor, key), color=MUTED.light, linestyle="-.", label=key)
         left.plot(*_series(floor, "floor"), color=TEXT.light, linestyle="--", label="real DNA of other loci")
         left.set_yscale("log")
         left.set_xlabel("word length k (bases)")
         left.set_ylabel("Jensen-Shannon divergence (bits)")
-        left.legend()
-        for run, generation in made[:4]:
-            _words(right, generation["spectrum"], styles[run.arm], run.arm)
+        legend_above(figure, *left.get_legend_handles_labels(), most=3)
+        for run, generation in made[:CLOUDS]:
+            _words(right, generation["spectrum"], styles[run.arm])
         right.set_xscale("log")
         right.set_yscale("log")
         right.axline((1e-4, 1e-4), (1e-2, 1e-2), color=MUTED.light, linewidth=0.9, linestyle="--")
@@ -197,7 +205,8 @@ def kmers(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
         SECTION,
         reading="Left: how far the words of length k are from those of the true continuations; lower is better, and "
         "the dashed line is what as much real DNA from other loci gets, so no model can be expected below it. "
-        f"Right: every {k}-mer, one point; on the dashed line both use it equally.",
+        f"Right: {k}-mers, one point each (at most {CLOUD} an arm, evenly chosen from the alphabet of words"
+        f"{f', for the first {CLOUDS} arms' if len(made) > CLOUDS else ''}); on the dashed line both use it equally.",
         limits="The divergence grows with k because a small sample misses rare words: compare with the floor, not "
         "with 0. It ignores where words stand, so a shuffled copy would score perfectly.",
         alt=f"Line chart of Jensen-Shannon divergence against word length, and a scatter of {k}-mer shares. At k = "
@@ -211,7 +220,12 @@ def _series(rows: list[Result], key: str) -> tuple[list[int], list[float]]:
     return [row["k"] for row in known], [row[key] for row in known]
 
 
-def _words(panel: Axes, spectrum: Result, look: Look, label: str) -> None:
+def _words(panel: Axes, spectrum: Result, look: Look) -> None:
     true, generated = (np.array(spectrum[key]) for key in ("true", "generated"))
-    both = (true > 0) & (generated > 0)
-    panel.scatter(true[both], generated[both], s=6, color=look.colour, alpha=0.4, linewidths=0, label=label)
+    both = np.flatnonzero((true > 0) & (generated > 0))
+    kept = both[thinned(len(both), CLOUD)]
+    _cloud(panel, true[kept], generated[kept], look)
+
+
+def _cloud(panel: Axes, xs: np.ndarray, ys: np.ndarray, look: Look) -> None:
+    panel.plot(xs, ys, marker=look.marker, linestyle="", markersize=3, color=look.colour, alpha=0.4, markeredgewidth=0)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.figures.figure import Figure, canvas
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dnagoat.reporting.figures.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed, whole
-from dnagoat.reporting.results import Results
-from dnagoat.reporting.style import MUTED, drawing, looks
+from dnagoat.reporting.results import Result, Results
+from dnagoat.reporting.style import MUTED, Look, drawing, looks
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def lengths(results: Results, split: str = "test") -> Figure | None:
@@ -14,30 +20,41 @@ def lengths(results: Results, split: str = "test") -> Figure | None:
     if not made:
         return None
     styles = looks(results.arms)
-    training = made[0][1]["training_length"]
+    trained = sorted({result["training_length"] for _, result in made})
+    scored = sorted({row["length"] for _, result in made for row in result["lengths"]})
     with drawing():
-        figure, (left, right) = canvas(1, 2, height=3.5, share_y=True)
+        figure, (left, right) = canvas(1, 2, height=3.3 + 0.1 * len(made), share_y=True)
         for run, result in made:
             look = styles[run.arm]
             rows, along = result["lengths"], result["positions"]
             xs = [row["length"] for row in rows]
-            left.plot(xs, [row["value"] for row in rows], color=look.colour, marker=look.marker, label=run.arm)
-            if all(row["interval"] for row in rows):
-                low, high = zip(*(row["interval"] for row in rows), strict=True)
-                left.fill_between(xs, low, high, color=look.colour, alpha=0.12, linewidth=0)
+            left.plot(
+                xs,
+                [row["value"] for row in rows],
+                color=look.colour,
+                marker=look.marker,
+                linestyle=look.dash,
+                label=run.arm,
+            )
+            _band(left, xs, rows, look)
+            along = [along[place] for place in thinned(len(along), CURVE)]
             middle = [(row["from"] + row["to"]) / 2 for row in along]
-            right.plot(middle, [row["value"] for row in along], color=look.colour, linewidth=1.2)
+            right.plot(middle, [row["value"] for row in along], color=look.colour, linestyle=look.dash, linewidth=1.2)
+            _band(right, middle, along, look)
         left.set_xscale("log", base=2)
-        left.set_xticks(xs, [f"{x:,}\n{x / training:g}x" for x in xs])
-        left.set_xlabel("context length (bases, times the training length)")
+        one = trained[0] if len(trained) == 1 else None  # a multiple of several training lengths would be ambiguous
+        names = [f"{x:,}\n{x / one:g}x" if one else f"{x:,}" for x in scored]
+        left.set_xticks(scored, names, fontsize=9 if len(scored) < 6 else 8)
+        left.set_xlabel(f"context length (bases{', times the training length' if one else ''})")
         left.minorticks_off()
         for panel in (left, right):
-            panel.axvline(training, color=MUTED.light, linewidth=1, linestyle=":")
+            for training in trained:
+                panel.axvline(training, color=MUTED.light, linewidth=1, linestyle=":")
         right.set_xlabel("position in the longest stretch (bases)")
         right.locator_params(axis="x", nbins=4)
         right.xaxis.set_major_formatter("{x:,.0f}")
         left.set_ylabel("NLL (nats per base)")
-        left.legend()
+        legend_above(figure, *left.get_legend_handles_labels(), most=4)
     ends = [
         f"{run.arm} {decimals(result['lengths'][0]['value'])} at {whole(result['lengths'][0]['length'])} and "
         f"{decimals(result['lengths'][-1]['value'])} at {whole(result['lengths'][-1]['length'])} bases"
@@ -50,10 +67,17 @@ def lengths(results: Results, split: str = "test") -> Figure | None:
         "Context",
         reading="Left: the very same bases, scored with more and more context before them. Flat or falling is good; a "
         "line that climbs past the dotted training length is a scheme that does not extrapolate. Right: NLL along the "
-        "longest stretches.",
+        "longest stretches. Bands are 95 % intervals.",
         limits=f"{whole(first['windows'])} stretches, so the bands are wide; what matters is each line against its own "
         "beginning, since the bases are the same. On the right, other positions hold other bases: the wiggles are "
         "genome, not model, and models are to be compared at the same position.",
         alt=f"Line charts of NLL: {listed(ends)}.",
         drawing=figure,
     )
+
+
+def _band(panel: Axes, xs: Sequence[float], rows: list[Result], look: Look) -> None:
+    known = [(x, *row["interval"]) for x, row in zip(xs, rows, strict=True) if row["interval"]]
+    if known:
+        at, low, high = zip(*known, strict=True)
+        panel.fill_between(at, low, high, color=look.colour, alpha=0.12, linewidth=0)

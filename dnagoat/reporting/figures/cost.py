@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dnagoat.reporting.bench import outcome_of, setting_of
 from dnagoat.reporting.figures.figure import Figure, canvas
-from dnagoat.reporting.numbers import GIB, listed, whole
+from dnagoat.reporting.figures.room import broken
+from dnagoat.reporting.numbers import GIB, UNKNOWN, large, listed, whole
 from dnagoat.reporting.results import Result, Results
-from dnagoat.reporting.style import TEXT, drawing, looks
+from dnagoat.reporting.style import PAPER, TEXT, Look, drawing, looks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LONGEST = 24  # letters of an arm's name before it is broken
 KINDS = {
     "cuda_allocated_peak": "peak CUDA memory, allocated (GiB)",
     "resident_peak": "peak resident memory of the process (GiB)",
@@ -21,10 +24,10 @@ KINDS = {
 def cost(results: Results) -> list[Figure | None]:
     """One figure a setting of the benchmark; without one, a figure of training itself."""
     rows = [row for bench in results.bench for row in bench["rows"]]
-    settings = list(dict.fromkeys(map(_setting, rows)))
+    settings = list(dict.fromkeys(map(setting_of, rows)))
     if settings:
         return [
-            _bars(results, [row for row in rows if _setting(row) == setting], f"cost-{place + 1}", setting, True)
+            _bars(results, [row for row in rows if setting_of(row) == setting], f"cost-{place + 1}", setting, True)
             for place, setting in enumerate(settings)
         ]
     trained = [
@@ -34,26 +37,21 @@ def cost(results: Results) -> list[Figure | None]:
     return [_bars(results, trained, "cost", "training as it ran", False)]
 
 
-def _setting(row: Result) -> str:
-    return f"{row['what']}, {row['batch']:,} x {row['length']:,} bases, {row['precision']}, {row['device']}"
-
-
 def _bars(results: Results, rows: list[Result], name: str, setting: str, measured: bool) -> Figure | None:
-    rows = [row for row in rows if row["tokens_per_second"] is not None]
-    if not rows:
+    if all(row["tokens_per_second"] is None for row in rows):
         return None
     kind = "cuda_allocated_peak" if any(row["cuda_allocated_peak"] for row in rows) else "resident_peak"
     styles = looks(list(dict.fromkeys([*results.arms, *(row["arm"] for row in rows)])))
     with drawing():
         figure, (left, right) = canvas(1, 2, height=0.85 + 0.34 * len(rows), share_y=True)
         for place, row in enumerate(rows):
-            colour = styles[row["arm"]].colour
-            speed, memory = row["tokens_per_second"], (row[kind] or 0) / GIB
+            look = styles[row["arm"]]
+            speed, memory = row["tokens_per_second"] or 0.0, (row[kind] or 0) / GIB
             low, high = row.get("tokens_per_second_spread") or (speed, speed)
             left.plot([low, high], [place, place], color=TEXT.light, linewidth=1.2, zorder=3)
-            _bar(left, place, speed, max(speed, high), whole(speed), colour)
-            _bar(right, place, memory, memory, f"{memory:.2f}" if memory else "n/a", colour)
-        left.set_yticks(range(len(rows)), [row["arm"] for row in rows])
+            _bar(left, place, speed, max(speed, high), _said(row), look)
+            _bar(right, place, memory, memory, f"{memory:.2f}" if memory else UNKNOWN, look)
+        left.set_yticks(range(len(rows)), [broken(row["arm"], LONGEST) for row in rows])
         left.set_ylim(len(rows) - 0.5, -0.5)
         left.set_xlabel("speed (bases per second)")
         right.set_xlabel(KINDS[kind])
@@ -61,9 +59,9 @@ def _bars(results: Results, rows: list[Result], name: str, setting: str, measure
             panel.grid(axis="y", visible=False)
             panel.tick_params(axis="y", length=0)
             panel.set_xlim(0, panel.get_xlim()[1] * 1.2)
-            panel.locator_params(axis="x", nbins=5)
-        left.xaxis.set_major_formatter("{x:,.0f}")
-    told = [f"{row['arm']} {whole(row['tokens_per_second'])}" for row in rows]
+            panel.locator_params(axis="x", nbins=4)
+        left.xaxis.set_major_formatter(lambda speed, _: large(speed))
+    told = [f"{row['arm']} {_said(row)}" for row in rows]
     how = (
         "Each arm ran in fresh processes of its own, in turn with the others; the line is the spread of the repeats."
         if measured
@@ -88,6 +86,16 @@ def _bars(results: Results, rows: list[Result], name: str, setting: str, measure
     )
 
 
-def _bar(panel: Axes, place: int, value: float, end: float, label: str, colour: str) -> None:
-    panel.barh(place, value, height=0.62, color=colour, zorder=2)
+def _said(row: Result) -> str:
+    """The speed; how the row ended where it has none, or where a later round did not end well."""
+    speed, outcome = row["tokens_per_second"], outcome_of(row) if "outcome" in row else "ok"
+    if speed is None:
+        return UNKNOWN if outcome == "ok" else outcome
+    return whole(speed) if outcome == "ok" else f"{whole(speed)}\n{outcome}"
+
+
+def _bar(panel: Axes, place: int, value: float, end: float, label: str, look: Look) -> None:
+    panel.barh(
+        place, value, height=0.62, color=look.colour, hatch=look.hatch, edgecolor=PAPER.light, linewidth=0, zorder=2
+    )
     panel.annotate(label, (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)

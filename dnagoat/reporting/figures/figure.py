@@ -9,15 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dnagoat.files import written_whole
+from dnagoat.reporting.figures.room import fit
 from dnagoat.reporting.style import drawing, every_ink
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
+    from numpy.typing import NDArray
 
 WIDTH = 7.2  # inches; 691 CSS pixels, so that 9.5 points are read at their size
+CURVE = 200  # points of a curve, and ...
+CLOUD = 300  # ... of a scatter: more cannot be told apart at this width, and would only weigh
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,8 @@ class Figure:
     def __post_init__(self) -> None:
         # The layout is found once and stays: found again it may move by a hair, and no two files would be the same.
         with drawing():
+            self.drawing.draw_without_rendering()
+            fit(self.drawing)
             self.drawing.draw_without_rendering()
         self.drawing.set_layout_engine("none")
 
@@ -66,6 +74,8 @@ _UNDATED: dict[str, dict[str, None]] = {
 def _for_page(svg: str, name: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"\n\s*", "\n", svg)
+    svg = re.sub(r'(?<= )(d|x|y)="[^"]*"', lambda found: _NUMBER.sub(_hundredths, found[0]), svg)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
     svg = svg.replace("font: 9.5px 'DejaVu Sans'", "font: 9.5px var(--sans)").replace("'DejaVu Sans'", "var(--sans)")
@@ -79,17 +89,40 @@ def _for_page(svg: str, name: str) -> str:
     )
 
 
+_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _hundredths(found: re.Match[str]) -> str:
+    """Matplotlib writes millionths of a point; hundredths look the same and weigh half."""
+    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def thinned(count: int, most: int) -> NDArray[np.intp]:
+    """Which of `count` points to draw where at most `most` are wanted: evenly, with both ends."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(int))
+
+
 def canvas(
     rows: int = 1, columns: int = 1, *, height: float = 3.2, share_x: bool = False, share_y: bool = False
 ) -> tuple[Drawing, Sequence[Axes]]:
     """An empty drawing of the common width (`height` in inches) and its axes, row by row. Call inside `drawing()`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Drawing(figsize=(WIDTH, height), layout="constrained")
+    # Inches between panels: end ticks of neighbours stay apart.
+    figure = Drawing(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=0.08))
     FigureCanvasAgg(figure)
     axes = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False)
     return figure, list(axes.flat)
+
+
+def leave_empty(axes: Sequence[Axes], shown: int, columns: int) -> None:
+    """Hides the panels of a grid after the first `shown`; those above a hole get the tick labels of the lowest row."""
+    for panel in axes[shown:]:
+        panel.set_visible(False)
+    for panel in axes[max(0, shown - columns) : shown]:
+        panel.tick_params(axis="x", labelbottom=True)
 
 
 def legend_above(figure: Drawing, handles: Sequence[Artist], names: Sequence[str], most: int) -> None:

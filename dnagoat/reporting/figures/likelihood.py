@@ -6,11 +6,13 @@ import math
 from typing import Any
 
 from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.room import broken
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.results import Results
-from dnagoat.reporting.style import MUTED, TEXT, drawing, looks
+from dnagoat.reporting.style import MUTED, PAPER, TEXT, Look, drawing, looks
 from dnagoat.reporting.tables import rung_name
 
+LONGEST = 34  # letters of a model's name before it is broken
 UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
 
 
@@ -21,30 +23,43 @@ def ladder(results: Results, split: str = "test") -> Figure | None:
     if not measured:
         return None
     styles = looks(results.arms)
-    bars: list[tuple[str, Any, str, str]] = [
-        (_called(run, results), nll, styles[run.arm].colour, styles[run.arm].marker) for run, nll in measured
+    bars: list[tuple[str, Any, Look | None]] = [
+        (broken(_called(run, results), LONGEST), nll, styles[run.arm]) for run, nll in measured
     ]
     baselines = measured[0][1].get("baselines", [])
-    bars += [(rung_name(baseline), baseline, MUTED.light, "") for baseline in baselines]
+    bars += [(rung_name(baseline), baseline, None) for baseline in baselines]
     with drawing():
-        figure, (axes,) = canvas(height=0.9 + 0.21 * len(bars))
+        lines = max(name.count("\n") + 1 for name, _, _ in bars)
+        figure, (axes,) = canvas(height=0.9 + (0.08 + 0.14 * lines) * len(bars))
         values = [bar[1]["value"] for bar in bars]
         span = UNIFORM - min(values)
-        for place, (_, result, colour, _) in enumerate(bars):
+        for place, (_, result, look) in enumerate(bars):
             value, bounds = result["value"], result.get("interval")
-            axes.barh(place, value - UNIFORM, left=UNIFORM, height=0.68, color=colour, zorder=2)
+            axes.barh(
+                place,
+                value - UNIFORM,
+                left=UNIFORM,
+                height=0.68,
+                color=look.colour if look else MUTED.light,
+                hatch=look.hatch if look else None,
+                edgecolor=PAPER.light,
+                linewidth=0,
+                zorder=2,
+            )
             if bounds:
-                axes.plot(bounds, [place, place], color=TEXT.light, linewidth=1.2, zorder=3, solid_capstyle="butt")
+                # A pale line around the dark one: it is also seen on a dark bar.
+                for colour, width in ((PAPER.light, 3), (TEXT.light, 1.2)):
+                    axes.plot(bounds, [place, place], color=colour, linewidth=width, zorder=3, solid_capstyle="butt")
             axes.text(UNIFORM + 0.015 * span, place, decimals(value), va="center", fontsize=8.5)
         axes.set_yticks(range(len(bars)), [bar[0] for bar in bars])
         for label, bar in zip(axes.get_yticklabels(), bars, strict=True):
-            label.set_fontweight("bold" if bar[3] else "normal")
-        axes.invert_yaxis()
+            label.set_fontweight("bold" if bar[2] else "normal")
+        axes.set_ylim(len(bars) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
         axes.tick_params(axis="y", length=0)
         lowest = min([*values, *(bar[1]["interval"][0] for bar in bars if bar[1].get("interval"))])
         axes.set_xlim(lowest - 0.02 * span, max(UNIFORM, *values) + 0.13 * span)
-        axes.set_xlabel(f"NLL on the {split} split (nats per base); bars start at 1.386, a uniform guess")
+        axes.set_xlabel(f"NLL on the {split} split (nats per base)\nbars start at 1.386, a uniform guess")
     best = min(baselines, key=lambda each: float(each["value"]), default=None)
     told = [f"{_called(run, results)} {decimals(nll['value'])}" for run, nll in measured[:8]]
     against = f" The best baseline, {rung_name(best)}, has {decimals(best['value'])}." if best else ""
@@ -52,7 +67,7 @@ def ladder(results: Results, split: str = "test") -> Figure | None:
         f"nll-{split}",
         "What each model learned, beside what counting gives",
         "Likelihood",
-        reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The black line is the 95 % "
+        reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The thin line is the 95 % "
         "interval from resampling blocks of the genome. Grey bars are counts: order-k Markov tables of the training "
         "split, and a copier that predicts from the last occurrence of the preceding 20 bases, on exactly the same "
         "bases.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.results import Results
 from dnagoat.reporting.style import MUTED, drawing, looks
@@ -15,7 +15,7 @@ def gap(results: Results, split: str = "test") -> Figure | None:
         return None
     styles = looks(results.arms)
     with drawing():
-        figure, (axes,) = canvas(height=2.9)
+        figure, (axes,) = canvas(height=2.8 + 0.1 * len(made))
         for run, result in made:
             counts, edges = result["histogram"]["counts"], result["histogram"]["edges"]
             density = [count / (sum(counts) * (edges[1] - edges[0])) for count in counts]
@@ -24,7 +24,7 @@ def gap(results: Results, split: str = "test") -> Figure | None:
         axes.axvline(0, color=MUTED.light, linewidth=0.9)
         axes.set_xlabel("NLL of a window minus that of its reverse complement (nats per base)")
         axes.set_ylabel("windows (density)")
-        axes.legend()
+        legend_above(figure, *axes.get_legend_handles_labels(), most=4)
     told = [f"{run.arm} {decimals(result['value'])} ({interval(result['interval'])})" for run, result in made]
     return Figure(
         "strand-gap",

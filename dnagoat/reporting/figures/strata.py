@@ -74,7 +74,7 @@ def _told(result: Result) -> str:
 def _along(results: Results, made: Made) -> Figure:
     styles = looks(results.arms)
     with drawing():
-        figure, (left, right) = canvas(1, 2, height=3.3, share_y=True)
+        figure, (left, right) = canvas(1, 2, height=3.2 + 0.1 * len(made), share_y=True)
         for run, result in made:
             _line(left, [(_middle(each["name"]), each) for each in _group(result, "gc")], styles[run.arm], run.arm)
             _line(
@@ -87,7 +87,7 @@ def _along(results: Results, made: Made) -> Figure:
         right.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
         right.minorticks_off()
         left.set_ylabel("NLL (nats per base)")
-        right.legend()
+        legend_above(figure, *left.get_legend_handles_labels(), most=4)
     return Figure(
         "strata-along",
         "By GC content, and by how much context a base has",
@@ -104,9 +104,8 @@ def _along(results: Results, made: Made) -> Figure:
 def _line(panel: Axes, points: list[tuple[float, Result]], look: Look, label: str) -> None:
     known = [(x, each) for x, each in points if each["value"] is not None]
     xs = [x for x, _ in known]
-    panel.plot(
-        xs, [each["value"] for _, each in known], color=look.colour, marker=look.marker, markersize=4, label=label
-    )
+    ys = [each["value"] for _, each in known]
+    panel.plot(xs, ys, color=look.colour, marker=look.marker, markersize=4, linestyle=look.dash, label=label)
     band = [(x, *each["interval"]) for x, each in known if each["interval"]]
     if band:
         at, low, high = zip(*band, strict=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
+from dnagoat.reporting.figures.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
@@ -65,9 +65,11 @@ def _draw(axes: Axes, run: RunResults, look: Look) -> float:
     rows = [row for row in run.metrics if row.get("loss") is not None]
     bases = np.array([row["bases"] for row in rows]) / 1e6
     loss = _smoothed(np.array([row["loss"] for row in rows]))
-    axes.plot(bases, loss, color=look.colour, linewidth=0.8, alpha=0.55)
+    kept = thinned(len(loss), CURVE)
+    axes.plot(bases[kept], loss[kept], color=look.colour, linewidth=0.8, alpha=0.55)
     marks = [(row["bases"] / 1e6, row["val_nll"]) for row in run.metrics if row.get("val_nll") is not None]
     if marks:
+        marks = [marks[place] for place in thinned(len(marks), CURVE)]
         axes.plot(*zip(*marks, strict=True), color=look.colour, marker=look.marker, linestyle=look.dash, zorder=3)
     return float(min([loss.min(), *(value for _, value in marks)]))
 
