@@ -116,7 +116,6 @@ class PositionConfig(Frozen):
             raise ValueError("momentum and a convolution both act on queries and keys; take one")
         return self
 
-
     @property
     def primed(self) -> bool:
         """Whether the settings of `goat` mean anything to this scheme."""
