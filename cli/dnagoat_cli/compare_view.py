@@ -44,9 +44,8 @@ def _columns(title: str, *columns: str, left: tuple[str, ...] = ("arm", "verdict
         table.add_column(
             column,
             justify="left" if column in left else "right",
-            no_wrap=column == "arm",
-            overflow="ellipsis" if column == "arm" else "fold",  # a number may be broken, never cut
-            min_width=15 if column == "verdict" else None,
+            overflow="fold",  # a name or a number may be broken, never cut
+            max_width=24 if column == "arm" else None,
         )
     return table
 

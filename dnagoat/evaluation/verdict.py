@@ -53,7 +53,8 @@ class Judgement:
         if self.blocks < FEWEST_BLOCKS:
             said.append(f"only {self.blocks} blocks: the interval over the genome is too narrow below {FEWEST_BLOCKS}")
         if len(self.by_seed) < FEWEST_SEEDS:
-            said.append(f"{len(self.by_seed)} seeds say something of these models, not of the method; train 3 or more")
+            few = "1 seed says" if len(self.by_seed) == 1 else f"{len(self.by_seed)} seeds say"
+            said.append(f"{few} something of these models, not of the method; train 3 or more")
         return said
 
 
