@@ -34,6 +34,17 @@ class Frozen(BaseModel):
         """The same configuration with some fields changed, and checked again."""
         return type(self)(**{**{name: getattr(self, name) for name in type(self).model_fields}, **changes})
 
+    def leaves(self) -> dict[str, Any]:
+        """Every setting by its path, `model.position.name`, as JSON writes it."""
+        return _flat(self.model_dump(mode="json"))
+
+
+def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    leaves: dict[str, Any] = {}
+    for name, value in tree.items():
+        leaves |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
+    return leaves
+
 
 def _sentence(fault: ValidationError) -> str:
     first = fault.errors()[0]

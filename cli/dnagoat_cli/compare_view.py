@@ -10,6 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from dnagoat.reporting.comparison import bases, goals
 from dnagoat.reporting.numbers import counted, large
 
 UNSTEADY = (
@@ -122,16 +123,10 @@ def _costs(result: dict[str, Any]) -> Table:
 
 def _reach(result: dict[str, Any]) -> Table:
     """Bases of training until validation was as low as this, seed by seed."""
-    goals = result["arms"][0]["reach"]
-    heads = [f"{result['reference']}'s best" if goal["nll"] is None else f"{goal['nll']:g}" for goal in goals]
-    table = _columns("Bases of training to a validation NLL of", "arm", *heads)
+    table = _columns("Bases of training to a validation NLL of", "arm", *goals(result))
     for row in result["arms"]:
-        table.add_row(row["name"], *("  ".join(_bases(bases) for bases in goal["by_seed"]) for goal in row["reach"]))
+        table.add_row(row["name"], *("  ".join(map(bases, goal["by_seed"])) for goal in row["reach"]))
     return table
-
-
-def _bases(bases: int | None) -> str:
-    return "never" if bases is None else large(bases)
 
 
 def _warnings(result: dict[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from dnagoat.config import RunConfig
+from dnagoat.training.presets import GOAT
 
 ALL_PARTS = {"spectral", "sink", "recency"}
 # A seed does not make another arm; neither does anything that leaves the trained weights what they are.
@@ -52,16 +53,12 @@ def _told_apart(index: int, names: list[str], flat: list[dict[str, Any]]) -> str
 
 
 def _settings(config: RunConfig) -> dict[str, Any]:
-    values = _flatten(config.model_dump(mode="json"))
-    idle = "" if config.model.position.primed else "model.position.goat."
-    return {field: value for field, value in values.items() if field not in NOT_AN_ARM and not (idle and idle in field)}
-
-
-def _flatten(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for name, value in tree.items():
-        flat |= _flatten(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
-    return flat
+    primed = config.model.position.primed
+    return {
+        path: value
+        for path, value in config.leaves().items()
+        if path not in NOT_AN_ARM and (primed or GOAT not in path)
+    }
 
 
 def _brief(value: Any) -> str:

@@ -104,15 +104,20 @@ def by_stratum(comparison: Result, split: str, slug: str, title: str, strata: li
     return Table(slug, title, "Arm", columns, rows)
 
 
+def goals(comparison: Result) -> list[str]:
+    """What validation came down to: the reference's best, then each NLL that was asked for."""
+    nlls = [goal["nll"] for goal in comparison["arms"][0]["reach"]]
+    return [f"{comparison['reference']}'s best" if nll is None else f"{nll:g}" for nll in nlls]
+
+
+def bases(count: int | None) -> str:
+    """Bases of training, or that they were not enough."""
+    return "never" if count is None else large(count)
+
+
 def reached(comparison: Result) -> Table:
     """Bases of training until validation came down to the reference's best, and to what was asked for."""
-    goals = comparison["arms"][0]["reach"]
-    columns = [
-        Column(
-            f"reach_{number}", f"{comparison['reference']}'s best" if goal["nll"] is None else f"{goal['nll']:g}", ""
-        )
-        for number, goal in enumerate(goals)
-    ]
+    columns = [Column(f"reach_{number}", goal, "") for number, goal in enumerate(goals(comparison))]
     rows = [Row(arm["name"], [_bases(goal) for goal in arm["reach"]], arm=arm["name"]) for arm in comparison["arms"]]
     notes = [
         "Median of the seeds, and each seed below; between two validations on a straight line. The validation windows "
@@ -124,7 +129,7 @@ def reached(comparison: Result) -> Table:
 def _bases(goal: Result) -> Cell:
     every = goal["by_seed"]
     middle = None if None in every else median(every)
-    seeds = " · ".join("never" if bases is None else large(bases) for bases in every)
+    seeds = " · ".join(map(bases, every))
     return Cell("never in every seed" if middle is None else large(middle), middle, under=seeds)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
@@ -12,6 +11,7 @@ from dnagoat.files import write_json
 from dnagoat.runs import open_run
 from dnagoat.training.lock import WORKERS, WRITER
 from dnagoat.training.metrics import METRICS, SUMMARY
+from dnagoat.training.presets import GOAT
 
 CONFIG = "config.json"
 OURS = (CONFIG, METRICS, SUMMARY, "checkpoints", "best", "last", "evaluation", "generated", "report", "tensorboard")
@@ -30,9 +30,6 @@ def open_folder(out: Path) -> str | None:
 def _begun(entry: Path) -> bool:
     """Whether it is what a trainer leaves that was killed before it wrote its configuration."""
     return entry.name in (WRITER, WORKERS) or (entry.name.startswith(f".{CONFIG}.") and entry.suffix == ".tmp")
-
-
-IDLE = ".position.goat."  # what only schemes with a prior read
 
 
 def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | None:
@@ -58,22 +55,15 @@ def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | N
 
 def differences(before: RunConfig, after: RunConfig) -> str:
     """`train.lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
-    old, new = (_flat(config.model_dump(mode="json")) for config in (before, after))
+    old, new = before.leaves(), after.leaves()
     if not (before.model.position.primed or after.model.position.primed):
-        old, new = ({name: value for name, value in flat.items() if IDLE not in name} for flat in (old, new))
+        old, new = ({path: value for path, value in each.items() if GOAT not in path} for each in (old, new))
     loose = {"dataset", "tool_version", "train.micro_batch", "train.keep"}  # where it lies, and how it is computed
     return "; ".join(
         f"{name} {old.get(name)}, not {new.get(name)}"
         for name in dict.fromkeys([*old, *new])
         if old.get(name) != new.get(name) and name not in loose
     )
-
-
-def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    leaves: dict[str, Any] = {}
-    for name, value in tree.items():
-        leaves |= _flat(value, f"{prefix}{name}.") if isinstance(value, dict) else {prefix + name: value}
-    return leaves
 
 
 def remove(path: Path) -> None:
