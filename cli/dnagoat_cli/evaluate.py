@@ -25,6 +25,8 @@ chains and better) on the same bases.
 
   dnagoat evaluate runs/goat --lengths 1x,4x,16x             [dim]does context past training help?[/dim]
 
+  dnagoat evaluate runs/goat --what copying                  [dim]does it look earlier occurrences up?[/dim]
+
   dnagoat evaluate runs/goat --fasta mine.fa --out scores.tsv
 
   dnagoat evaluate runs/goat --tracks tracks/                [dim]for IGV and the UCSC browser[/dim]

@@ -100,6 +100,17 @@ def _lengths(result: Result) -> Iterator[Table]:
     yield table
 
 
+def _copying(result: Result) -> Iterator[Table]:
+    title = f"Read a second time: {result['windows']:,} stretches of real DNA and as many random ones"
+    columns = ("stretch of", "after", "nats a base", "95 % interval", "gain", "95 % interval of the gain")
+    table = _table(title, *columns)
+    for row in result["rows"]:
+        gain = (f"{row['gain']:+.4f}", _interval(row["gain_interval"], "+")) if row["gain_interval"] else ("", "")
+        stretch = f"{row['length']:,} {row['stretch']} bases"
+        table.add_row(stretch, row["before"], _number(row["value"]), _interval(row["interval"]), *gain)
+    yield table
+
+
 def _strands(result: Result) -> Iterator[Table]:
     average, signed = result["rc_average"], result["signed"]
     table = _table(f"Both strands of {result['windows']:,} windows", "", "nats a base", "95 % interval")
@@ -132,6 +143,7 @@ TABLES: dict[str, Callable[[Any], Iterator[Table]]] = {
     "strata": _strata,
     "lengths": _lengths,
     "rc": _strands,
+    "copying": _copying,
     "protocol-paper": _protocol,
 }
 

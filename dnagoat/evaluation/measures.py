@@ -134,6 +134,14 @@ MEASURES = {
             per_split=True,
         ),
         Measure(
+            "copying",
+            "Does it copy from its context: a stretch after itself, after its reverse complement, after another one?",
+            unit="nats per base, gained by reading the stretch a second time",
+            compute="dnagoat.evaluation.copying:measure",
+            settings=("split", "seed", "windows", "block", "resamples"),
+            per_split=True,
+        ),
+        Measure(
             "protocol-paper",
             "The GOAT authors' own protocol: N scored, 50 batches of the validation split, best of the evaluations",
             unit="nats per symbol, N among them",
