@@ -101,13 +101,18 @@ def _lengths(result: Result) -> Iterator[Table]:
 
 
 def _copying(result: Result) -> Iterator[Table]:
-    title = f"Read a second time: {result['windows']:,} stretches of real DNA and as many random ones"
-    columns = ("stretch of", "after", "nats a base", "95 % interval", "gain", "95 % interval of the gain")
-    table = _table(title, *columns)
+    """A line a stretch; gains in nats a base over the same stretch after another one."""
+    table = _table(
+        f"{result['windows']:,} stretches read after another one; what a second reading gains",
+        *("bases", "nats", "a copy", "95 % interval", "rev. comp.", "95 % interval"),
+    )
+    after: dict[str, dict[str, Any]] = {}
     for row in result["rows"]:
-        gain = (f"{row['gain']:+.4f}", _interval(row["gain_interval"], "+")) if row["gain_interval"] else ("", "")
-        stretch = f"{row['length']:,} {row['stretch']} bases"
-        table.add_row(stretch, row["before"], _number(row["value"]), _interval(row["interval"]), *gain)
+        after.setdefault(f"{row['length']:,} {row['stretch']}", {})[row["before"]] = row
+    for stretch, rows in after.items():
+        gains = [rows[before] for before in ("its copy", "its reverse complement")]
+        cells = [cell for row in gains for cell in (f"{row['gain']:+.3f}", _interval(row["gain_interval"], places=3))]
+        table.add_row(stretch, f"{rows['another stretch']['value']:.3f}", *cells)
     yield table
 
 
@@ -170,8 +175,8 @@ def _correlation(value: dict[str, Any]) -> str:
     return f"{_number(value['r'])}  {_interval(value.get('interval'), '+') if value.get('interval') else ''}".rstrip()
 
 
-def _interval(interval: list[float] | None, sign: str = "") -> str:
-    return f"{interval[0]:{sign}.4f} to {interval[1]:{sign}.4f}" if interval else "n/a"
+def _interval(interval: list[float] | None, sign: str = "", places: int = 4) -> str:
+    return " to ".join(f"{bound:{sign}.{places}f}" for bound in interval) if interval else "n/a"
 
 
 def _number(value: Any) -> str:
