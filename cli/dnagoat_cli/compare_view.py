@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from dnagoat.reporting.comparison import bases, goals
-from dnagoat.reporting.numbers import counted, large
+from dnagoat.reporting.numbers import large
+from dnagoat.wording import counted
 
 UNSTEADY = (
     "the speeds of one arm's seeds differ by more than a quarter, as on a machine that does other work, so no ratio is "

@@ -25,6 +25,7 @@ from dnagoat.model import DnaLM
 from dnagoat.prompts import random_loci
 from dnagoat.runs import Run
 from dnagoat.sampling import SamplingOptions
+from dnagoat.wording import counted
 
 KMERS = range(1, 9)
 SPECTRUM = 5  # the k whose words a scatter shows: 1,024 points
@@ -80,8 +81,8 @@ def gathered(model: DnaLM, dataset: Dataset, options: MeasureOptions, progress: 
     loci = random_loci(dataset, options.split, asked.prompts * (1 + asked.samples), span, options.seed)
     if len(loci) < 2:
         raise WindowError(
-            f"the {options.split} split of {dataset.path} has {len(loci)} stretches of {span:,} known bases, too few "
-            "for prompts with their continuations; shorten --prompt-length or --length"
+            f"the {options.split} split of {dataset.path} has {counted(len(loci), 'stretch')} of {span:,} known bases, "
+            "too few for prompts with their continuations; shorten --prompt-length or --length"
         )
     starts, others = sorted(loci[: asked.prompts]), loci[asked.prompts :]
     prompts, true = _read(dataset, starts, asked)
@@ -221,9 +222,11 @@ def _warnings(material: Material, options: MeasureOptions) -> list[str]:
     said = []
     count, asked = len(material.true), options.trajectory.prompts
     if count < asked:
-        said.append(f"the {options.split} split has {count:,} loci for prompts, fewer than the {asked:,} asked for")
+        said.append(
+            f"the {options.split} split has loci for {counted(count, 'prompt')}, fewer than the {asked:,} asked for"
+        )
     if count < FEWEST_PROMPTS:
-        said.append(f"only {count} prompts: intervals are too narrow below {FEWEST_PROMPTS}")
+        said.append(f"only {counted(count, 'prompt')}: intervals are too narrow below {FEWEST_PROMPTS}")
     if not len(material.spare):
         said.append("the split is too small for another real sample of this size: the k-mer divergence has no floor")
     return said

@@ -12,12 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dnagoat.wording import counted
+
 # N units (windows, stretches), K blocks, C columns (quantities that share the resamples), R resamples
 
 FEWEST_BLOCKS = 30  # below this a bootstrap interval is too narrow, and says so
 BLOCK_BASES = 20_000
 RESAMPLES = 2000
 LEVEL = 0.95
+
+
+def few_blocks(blocks: int, of: int | None = None, interval: str = "the interval") -> list[str]:
+    """The warning that a bootstrap over so few blocks deserves, `of` bases each; none of enough."""
+    if blocks >= FEWEST_BLOCKS:
+        return []
+    size = "" if of is None else f" of {counted(of, 'base')}"
+    return [f"only {counted(blocks, 'block')}{size}: {interval} is too narrow below {FEWEST_BLOCKS}"]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from dnagoat.evaluation.pieces import sliding, stretches
 from dnagoat.genome.batches import gather
 from dnagoat.runs import Run
 from dnagoat.training.loss import window_losses
+from dnagoat.wording import counted
 
 BATCHES = 50
 PUBLISHED = {"rope": 1.2054, "goat": 1.1294}
@@ -58,10 +59,13 @@ def _warnings(validated: int, windows: int, batch: int) -> list[str]:
         "compare it with the authors' table alone"
     ]
     if batches < BATCHES:
-        said.append(f"the validation split has windows for {batches} batches, fewer than the authors' {BATCHES}")
+        said.append(
+            f"the validation split has windows for {counted(batches, 'batch')}, fewer than the authors' {BATCHES}"
+        )
     if validated != windows:
         said.append(
-            f"the evaluations while training read {validated:,} windows, not the {windows:,} of {batches} batches: "
-            f"their best is not the authors' figure; train with --eval-windows {BATCHES * batch}"
+            f"the evaluations while training read {counted(validated, 'window')}, not the {windows:,} of "
+            f"{counted(batches, 'batch')}: their best is not the authors' figure; train with --eval-windows "
+            f"{BATCHES * batch}"
         )
     return said

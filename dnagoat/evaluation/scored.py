@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dnagoat
-from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL
+from dnagoat.evaluation.intervals import LEVEL, few_blocks
 from dnagoat.evaluation.likelihood import BASES, Scores, score
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.pieces import Ints, Pieces, contig_index, rooms, sliding, stretches
@@ -119,11 +119,7 @@ def about(
 
 def warnings(run: Run, options: MeasureOptions, blocks: int) -> list[str]:
     """What a reader must know before comparing the number, a sentence each."""
-    said = []
-    if blocks < FEWEST_BLOCKS:
-        said.append(
-            f"only {blocks} blocks of {options.block:,} bases: the interval is too narrow below {FEWEST_BLOCKS}"
-        )
+    said = few_blocks(blocks, options.block)
     if options.split == "val":
         said.append("the checkpoint was chosen on this split: its number is optimistic, the test split's is not")
     if options.split == "train":

@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL, RESAMPLES, Interval, block_bootstrap
+from dnagoat.evaluation.intervals import LEVEL, RESAMPLES, Interval, block_bootstrap, few_blocks
+from dnagoat.wording import counted
 
 Call = Literal["better", "worse", "not distinguishable", "too few seeds"]
 FEWEST_SEEDS = 3
@@ -49,12 +50,11 @@ class Judgement:
     @property
     def warnings(self) -> list[str]:
         """What a reader must know of the intervals, a sentence each."""
-        said = []
-        if self.blocks < FEWEST_BLOCKS:
-            said.append(f"only {self.blocks} blocks: the interval over the genome is too narrow below {FEWEST_BLOCKS}")
+        said = few_blocks(self.blocks, interval="the interval over the genome")
         if len(self.by_seed) < FEWEST_SEEDS:
-            few = "1 seed says" if len(self.by_seed) == 1 else f"{len(self.by_seed)} seeds say"
-            said.append(f"{few} something of these models, not of the method; train 3 or more")
+            say = "says" if len(self.by_seed) == 1 else "say"
+            few = f"{counted(len(self.by_seed), 'seed')} {say} something of these models, not of the method"
+            said.append(f"{few}; train {FEWEST_SEEDS} or more")
         return said
 
 

@@ -22,6 +22,7 @@ from dnagoat.genome.alphabet import CODE, Codes
 from dnagoat.genome.source import Kind
 from dnagoat.genome.tokens import map_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,24 +245,22 @@ def remarks(manifest: Manifest) -> list[str]:
     tally, rules = manifest.tally, manifest.rules
     said = []
     if tally.uracil:
-        said.append(f"{_many(tally.uracil, 'U')} read as T")
+        said.append(f"{tally.uracil:,} U read as T")
     if tally.ambiguous:
-        said.append(f"{_many(tally.ambiguous, 'IUPAC code')} stored as N (and counted in N)")
+        said.append(f"{counted(tally.ambiguous, 'IUPAC code')} stored as N (and counted in N)")
     if tally.gaps_dropped:
-        said.append(f"{_many(tally.gaps_dropped, 'gap')} dropped; positions are those of the ungapped sequence")
+        said.append(f"{counted(tally.gaps_dropped, 'gap')} dropped; positions are those of the ungapped sequence")
     if tally.contigs_skipped:
-        said.append(f"{_many(tally.contigs_skipped, 'other contig')} left out (--all-contigs keeps them)")
+        said.append(f"{counted(tally.contigs_skipped, 'other contig')} left out (--all-contigs keeps them)")
     if tally.windows_too_many_n:
-        said.append(f"{_many(tally.windows_too_many_n, 'window')} dropped: over {rules.max_n:.0%} N, or nothing but N")
+        said.append(
+            f"{counted(tally.windows_too_many_n, 'window')} dropped: over {rules.max_n:.0%} N, or nothing but N"
+        )
     if tally.partial_tiles:
-        said.append(f"{_many(tally.partial_tiles, 'last partial tile')} dropped: shorter than a window")
+        said.append(f"{counted(tally.partial_tiles, 'last partial tile')} dropped: shorter than a window")
     if manifest.uneven:
         some = ", ".join(name[:40] for name in manifest.uneven[:3])
-        said.append(f"{_many(len(manifest.uneven), 'contig')} with uneven lines left out of genome.fai ({some})")
+        said.append(f"{counted(len(manifest.uneven), 'contig')} with uneven lines left out of genome.fai ({some})")
     empty = {"val": "validation", "test": "test"}
     said += [f"the {empty[split]} split is empty" for split in ("val", "test") if not tally.windows[split]]
     return said
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'s' if count != 1 and noun != 'U' else ''}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.numbers import UNKNOWN, counted, gibibytes, whole
+from dnagoat.reporting.numbers import UNKNOWN, gibibytes, whole
 from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 PEAKS = {
     "cuda_allocated_peak": "Peak CUDA memory, allocated",
@@ -54,7 +55,7 @@ def table(results: Results) -> Table | None:
 def _row(row: Result) -> Row:
     low, high = row.get("tokens_per_second_spread") or (None, None)
     name, threads = row.get("device_name"), row.get("threads")
-    machine = (f"{threads} threads" if name == "cpu" else name) if name else ""
+    machine = (counted(threads, "thread") if name == "cpu" else name) if name else ""
     repeats = f"{counted(row['rounds'], 'round')} of {counted(row['repeats'], 'repeat')}"
     outcome = outcome_of(row)
     cells = [

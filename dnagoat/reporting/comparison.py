@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from statistics import median
 
-from dnagoat.reporting.numbers import UNKNOWN, counted, decimals, interval, large, listed, whole
+from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, large, listed
 from dnagoat.reporting.results import Result
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 
 def tables(comparison: Result) -> list[Table]:
@@ -44,9 +45,9 @@ def verdicts(comparison: Result, split: str) -> Table:
     first = comparison["arms"][0]["splits"][split]["all"]
     notes = [
         f"{counted(len(comparison['seeds']), 'seed')}; {counted(first['count'], 'scored base')} in "
-        f"{counted(first['blocks'], 'block')} of {whole(comparison['block_bases'])}. Arms of one seed share data "
-        "order, initial values of shared weights and scored bases, so the differences are paired. A verdict needs two "
-        "95 % intervals on the same side of 0: the t interval over seeds (training again) and the block bootstrap "
+        f"{counted(first['blocks'], 'block')} of {counted(comparison['block_bases'], 'base')}. Arms of one seed share "
+        "data order, initial values of shared weights and scored bases, so the differences are paired. A verdict needs "
+        "two 95 % intervals on the same side of 0: the t interval over seeds (training again) and the block bootstrap "
         "(another stretch of genome).",
         *_warnings(comparison, split),
     ]

@@ -15,6 +15,7 @@ from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent,
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.reporting.tables import called
+from dnagoat.wording import counted
 
 BASES = 4  # classes of a model that scores A, C, G and T alone
 PACKAGES = ("torch", "numpy", "scipy", "pandas", "matplotlib")
@@ -52,10 +53,12 @@ def _paragraphs(results: Results) -> list[str]:
     if generation:
         options = generation.get("settings", {}).get("trajectory", {})
         paragraphs.append(
-            f"GC % trajectories: {options.get('prompts', UNKNOWN)} prompts of {options.get('prompt_length', UNKNOWN)} "
-            f"real bases from random {generation['split']} windows without N, {options.get('samples', UNKNOWN)} "
-            f"sampled continuations of {options.get('length', UNKNOWN)} bases each, GC % in windows of "
-            f"{options.get('gc_window', UNKNOWN)} bases every {options.get('gc_stride', UNKNOWN)}; "
+            f"GC % trajectories: {counted(options.get('prompts'), 'prompt')} of "
+            f"{counted(options.get('prompt_length'), 'real base')} from random {generation['split']} windows without "
+            "N, "
+            f"{counted(options.get('samples'), 'sampled continuation')} of {counted(options.get('length'), 'base')} "
+            f"each, GC % in windows of {counted(options.get('gc_window'), 'base')} every "
+            f"{whole(options.get('gc_stride'))}; "
             "intervals resample prompts."
         )
     return paragraphs + [_dataset(manifest) for manifest in results.manifests] + _beside(results)
@@ -83,9 +86,9 @@ def _scoring(run: RunResults, nll: Result) -> Iterator[str]:
     context, stride, mean = nll.get("context"), nll.get("stride"), nll.get("mean_context")
     if context and stride:
         chosen = "evenly spread over" if nll.get("settings", {}).get("windows") else "which cover"
-        pieces = f"{whole(nll.get('windows'))} pieces of at most {whole(context)} bases, {chosen} the test windows"
-        moved = f"; they move on by {whole(stride)} bases, and each scores what none before it has" * (stride < context)
-        yield f"The model read {pieces}{moved}."
+        pieces = f"{counted(nll.get('windows'), 'piece')} of at most {counted(context, 'base')}"
+        moved = f"; they move on by {counted(stride, 'base')}, and each scores what none before it has"
+        yield f"The model read {pieces}, {chosen} the test windows{moved if stride < context else ''}."
         if run.config.model.classes > BASES:
             yield "It knows no start symbol: a base without context is not scored, and the class N is left out."
         else:
@@ -94,7 +97,7 @@ def _scoring(run: RunResults, nll: Result) -> Iterator[str]:
         yield f"A scored base has {decimals(mean, 1)} bases of context on average."
     yield (
         f"Intervals are 95 % percentile intervals of {whole(nll.get('resamples'))} resamples of contiguous blocks of "
-        f"{whole(nll.get('block_bases'))} bases."
+        f"{counted(nll.get('block_bases'), 'base')}."
     )
     yield CHECKPOINTS[nll["checkpoint"]["which"]]
     made = f" with torch {nll['torch']}" if nll.get("torch") else ""
@@ -127,9 +130,10 @@ def _beside(results: Results) -> list[str]:
     for bench in results.bench:
         row = bench["rows"][0]
         said.append(
-            f"Speed and memory: {row['rounds']} fresh processes an arm, in turn, {row['repeats']} repeats each after "
-            f"warm-up, medians; torch {row.get('torch', UNKNOWN)}, device {row.get('device_name', row['device'])}, "
-            f"{row.get('threads', UNKNOWN)} threads, kernel that ran: {row.get('kernel_ran', UNKNOWN)}."
+            f"Speed and memory: {counted(row['rounds'], 'fresh process')} an arm, in turn, "
+            f"{counted(row['repeats'], 'repeat')} each after warm-up, medians; "
+            f"torch {row.get('torch', UNKNOWN)}, device {row.get('device_name', row['device'])}, "
+            f"{counted(row.get('threads'), 'thread')}, kernel that ran: {row.get('kernel_ran', UNKNOWN)}."
         )
     if results.leakage:
         said.append(
@@ -168,10 +172,11 @@ def _setting(run: RunResults) -> list[str]:
     )
     return [
         run.run.name,
-        f"{run.config.preset}: width {model.width}, {model.heads} heads, {model.layers} layers, context "
-        f"{whole(model.context)}, {large(run.parameters)} weights",
-        f"{whole(train.steps)} steps of {train.batch_size} windows, AdamW {train.lr:g}, {train.schedule} decay, "
-        f"warm-up {train.warmup}, {train.precision}, reverse complement {'on' if train.reverse_complement else 'off'}",
+        f"{run.config.preset}: width {model.width}, {counted(model.heads, 'head')}, {counted(model.layers, 'layer')}, "
+        f"context {whole(model.context)}, {large(run.parameters)} weights",
+        f"{counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}, AdamW {train.lr:g}, "
+        f"{train.schedule} decay, warm-up {train.warmup}, {train.precision}, reverse complement "
+        f"{'on' if train.reverse_complement else 'off'}",
         str(run.seed),
         scored,
         run.config.dataset_hash[:12],

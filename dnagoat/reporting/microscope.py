@@ -10,6 +10,7 @@ from dnagoat.reporting.figures.figure import Figure, canvas
 from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, percent, whole
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 Result = dict[str, Any]
 
@@ -83,7 +84,7 @@ def contents(result: Result) -> Table:
         else f"These bounds of softmax are left out: {normaliser} gives weights of exactly 0, below any bound."
     )
     note = (
-        f"{whole(result['windows'])} real windows of {whole(result['window'])} bases; {centred} over queries, the "
+        f"{counted(result['windows'], 'real window')} of {whole(result['window'])} bases; {centred} over queries, the "
         f"others means. {theorem}"
     )
     return Table("inspect-content", "How far content moves attention", "head", columns, rows, [note])

@@ -27,11 +27,6 @@ def whole(value: float | None) -> str:
     return UNKNOWN if value is None else f"{round(value):,}"
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 seed`, `3 seeds`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def large(value: float | None) -> str:
     """Three significant digits with k, M or G: 1.23 M."""
     if value is None:

@@ -11,6 +11,7 @@ from dnagoat.files import read_json, write_json, write_text
 from dnagoat.reporting.figures.probes import figure_of
 from dnagoat.reporting.numbers import decimals, interval, listed, percent, whole
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 Result = dict[str, Any]
 FILE = "probe.json"
@@ -113,7 +114,7 @@ def _induction_said(result: Result) -> str:
     best = max(result["rows"], key=lambda row: row["value"])
     without = "Without momentum" if first["strength"] == 0 else f"At g = {first['strength']:g}"
     return (
-        f"{without}, {_layers(first['layers'])} predicts {percent(first['value'])} of the repeated symbols; "
+        f"{without}, {counted(first['layers'], 'layer')} predicts {percent(first['value'])} of the repeated symbols; "
         f"the best, {_called(best)} the rotation, {percent(best['value'])}."
     )
 
@@ -134,11 +135,7 @@ def _induction_tables(result: Result) -> list[Table]:
 
 def _called(row: Result) -> str:
     recipe = "" if row["recipe"] == "none" else ", recipe momentum"
-    return f"{_layers(row['layers'])}, g {row['strength']:g} {row['placement']}{recipe}"
-
-
-def _layers(count: int) -> str:
-    return "1 layer" if count == 1 else f"{count} layers"
+    return f"{counted(row['layers'], 'layer')}, g {row['strength']:g} {row['placement']}{recipe}"
 
 
 def _signals(row: Result) -> list[Cell]:
@@ -152,7 +149,8 @@ def _signals(row: Result) -> list[Cell]:
 
 def _law(law: Result) -> Table:
     rows = [
-        Row(_layers(layers), [Cell(f"{best:g}", best)]) for layers, best in zip(law["layers"], law["best"], strict=True)
+        Row(counted(layers, "layer"), [Cell(f"{best:g}", best)])
+        for layers, best in zip(law["layers"], law["best"], strict=True)
     ]
     note = f"g* = {law['factor']:.2f} N^-{law['exponent']:.2f}; the literature has N^-0.74"
     return Table(

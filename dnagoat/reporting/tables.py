@@ -9,6 +9,7 @@ from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, la
 from dnagoat.reporting.paired import Paired, differences
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 
 def called(results: Results, run: RunResults) -> str:
@@ -179,8 +180,8 @@ def _scored(results: Results) -> str:
     said: dict[str, list[str]] = {}
     for run in results.runs:
         if nll := run.nll("test"):
-            blocks = f"{whole(nll.get('blocks'))} blocks of {whole(nll.get('block_bases'))} bases"
-            text = f"{whole(nll.get('count'))} scored bases in {blocks}, {whole(nll.get('resamples'))} resamples"
+            blocks = f"{counted(nll.get('blocks'), 'block')} of {counted(nll.get('block_bases'), 'base')}"
+            text = f"{counted(nll.get('count'), 'scored base')} in {blocks}, {whole(nll.get('resamples'))} resamples"
             said.setdefault(text, []).append(called(results, run))
     if len(said) < 2:
         return "".join(f"Test: {text}." for text in said)

@@ -12,6 +12,7 @@ from dnagoat.reporting.paired import scored as scored_pieces
 from dnagoat.reporting.probes import sentence as told
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.tables import best_baseline, called, rung_name
+from dnagoat.wording import counted
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,11 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
         return (
             f"{_capital(names[0])} and {names[1]}{others}{comma} cannot be told apart on these test bases: they "
             f"differ by {decimals(gain)} nats per base (95 % interval {interval(bounds, sign=True)}, paired over "
-            f"{paired.blocks} blocks of the genome)."
+            f"{counted(paired.blocks, 'block')} of the genome)."
         )
     return (
         f"{_capital(names[0])} predicts better than {names[1]}{others}: {decimals(gain)} nats per base less (95 % "
-        f"interval {interval(bounds)}, paired over {paired.blocks} blocks of the test genome)."
+        f"interval {interval(bounds)}, paired over {counted(paired.blocks, 'block')} of the test genome)."
     )
 
 

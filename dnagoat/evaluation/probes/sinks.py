@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.evaluation.anatomy import margin
-from dnagoat.evaluation.intervals import FEWEST_BLOCKS, LEVEL, block_bootstrap
+from dnagoat.evaluation.intervals import LEVEL, block_bootstrap, few_blocks
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.microscope import SETTLED
 from dnagoat.evaluation.observe import Seen, observing
@@ -111,9 +111,7 @@ def first_symbol_replaced(model: DnaLM, codes: Codes, blocks: Any, seed: int) ->
         "interval": None if interval is None else interval.as_list(),
         "count": int(total),
         "blocks": different,
-        "warnings": [f"only {different} blocks: the interval is too narrow below {FEWEST_BLOCKS}"]
-        if different < FEWEST_BLOCKS
-        else [],
+        "warnings": few_blocks(different),
     }
 
 

@@ -11,6 +11,7 @@ from dnagoat.reporting.figures.room import broken
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -114,8 +115,8 @@ def trajectories(results: Results, made: list[tuple[RunResults, Result]]) -> Fig
         "nulls.",
         limits="A few loci show what the correlation means, not how large it is. A mean over samples is smoother "
         "than any one sequence.",
-        alt=f"{len(shown)} line charts of GC % against the distance from the prompt: true, generated and null "
-        "continuations.",
+        alt=f"{counted(len(shown), 'line chart')} of GC % against the distance from the prompt: true, generated and "
+        "null continuations.",
         drawing=figure,
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from dnagoat.reporting.figures.figure import Figure, canvas
 from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.style import GRID, MUTED, drawing, looks
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,8 +101,8 @@ def priors(name: str, title: str, distances: Sequence[float], heads: Sequence[He
         "weight.",
         limits="A bump shows what the prior prefers, not that the model gains from it: content scores can override any "
         "prior, and a seeded period that stayed where it began is not a discovery.",
-        alt=f"{len(heads)} small line charts, {layers} layers by {columns} heads, of log-prior against distance. "
-        + _summary(heads),
+        alt=f"{counted(len(heads), 'small line chart')}, {counted(layers, 'layer')} by {counted(columns, 'head')}, of "
+        "log-prior against distance. " + _summary(heads),
         drawing=figure,
     )
 
@@ -193,7 +194,7 @@ def sinks(name: str, title: str, positions: Sequence[float], heads: Sequence[Hea
         f"nothing to say{_along(heads[0].sinks)}.",
         limits="Only differences along a line matter. A high u(0) says that the prior offers a sink, not that the head "
         "uses it; `dnagoat inspect` measures that.",
-        alt=f"Line charts of the sink term against key position for {layers} layers; the largest difference between "
-        f"the first and the last position is {first:.2f} nats.",
+        alt=f"Line charts of the sink term against key position for {counted(layers, 'layer')}; the largest difference "
+        f"between the first and the last position is {first:.2f} nats.",
         drawing=figure,
     )
