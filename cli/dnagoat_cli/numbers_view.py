@@ -17,7 +17,7 @@ def show_down(numbers: Numbers, console: Console) -> None:
     table = Table(title=numbers.title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     table.add_column(numbers.first, no_wrap=True)
     for column in numbers.columns:
-        table.add_column(f"{column.head}, {column.unit}" if column.unit else column.head, justify="right")
+        table.add_column("\n".join(column.lines()), justify="right")
     for row in numbers.rows:
         table.add_row(row.head, *("\n".join(cell.lines()) for cell in row.cells))
     console.print(table)

@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dnagoat.evaluation.intervals import few_blocks
+from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.results import Results, RunResults
 
-NLL = ("test", "val")  # the splits' numbers
+SPLITS = ("test", "val")
+NLL = (*SPLITS, "strata", "lengths")  # numbers that are a likelihood
 MACHINE = ("speed", "memory")
 
 
@@ -22,6 +25,11 @@ class Warnings:
 
     def of(self, run: RunResults, what: str) -> str:
         return self.beside.get((run.key, what), "")
+
+    def caption(self, runs: Sequence[RunResults], what: str) -> str:
+        """What a figure of these runs adds to its caption; empty where nothing stands in the way."""
+        said = [f"{run.arm} ({text})" for run in runs if (text := self.of(run, what))]
+        return f" Compare with care: {listed(said)}." if said else ""
 
 
 @dataclass(frozen=True)
@@ -41,17 +49,24 @@ class Concern:
         return bool(abs(value - usual) <= self.tolerance * usual if self.tolerance else value == usual)
 
 
-def same_bases(runs: Sequence[RunResults], split: str = "test") -> bool:
-    """Whether all of these runs were scored on the same bases of a split: the same dataset, count and pieces.
+def same_bases(runs: Sequence[RunResults], split: str = "test", measure: str = "nll") -> bool:
+    """Whether a measure of all of these runs is over the same bases of a split: the same dataset, count and pieces.
 
     Only then do they share their baselines. Runs without the result are passed over.
     """
-    return len({repr(bases) for run in runs if (bases := _bases(run, split)) is not None}) < 2
+    known = [bases for run in runs if (bases := _bases(run, f"{measure}-{split}")) is not None]
+    return len({repr(bases) for bases in known}) < 2
 
 
-def _bases(run: RunResults, split: str) -> Any:
-    nll = run.nll(split)
-    return (nll["dataset_hash"], nll["count"], nll.get("windows"), nll.get("pieces")) if nll else None
+def same_prompts(runs: Sequence[RunResults]) -> bool:
+    """Whether all of these runs continued the same prompts, and so share the true continuations and the nulls."""
+    found = [run.measures["generation"] for run in runs if "generation" in run.measures]
+    return len({repr((each["dataset_hash"], each["settings"])) for each in found}) < 2
+
+
+def _bases(run: RunResults, stem: str) -> Any:
+    found = run.measures.get(stem)
+    return (found["dataset_hash"], found.get("count"), found.get("windows"), found.get("pieces")) if found else None
 
 
 def _of_nll(split: str) -> list[Concern]:
@@ -72,7 +87,7 @@ def _of_nll(split: str) -> list[Concern]:
             (split,),
             "other scored bases",
             f"{said} numbers are not over the same bases",
-            lambda run: _bases(run, split),
+            lambda run: _bases(run, f"nll-{split}"),
         ),
         Concern((split,), "other checkpoint", f"{said} numbers are of different checkpoints (best, last)", checkpoint),
         Concern(
@@ -87,6 +102,12 @@ def _settings_of(measure: str, stem: str, said: str) -> Concern:
         "other settings",
         f"{said} was measured with different settings",
         lambda run: run.measures.get(stem, {}).get("settings"),
+    )
+
+
+def _bases_of(measure: str, stem: str, said: str) -> Concern:
+    return Concern(
+        (measure,), "other scored bases", f"{said} is not over the same bases", lambda run: _bases(run, stem)
     )
 
 
@@ -141,8 +162,11 @@ CONCERNS = (
     ),
     Concern(MACHINE, "other device", "Runs were trained on different devices", lambda run: run.summary.get("device")),
     _settings_of("generation", "generation", "Generation"),
-    _settings_of("lengths", "lengths-test", "NLL by length"),
-    _settings_of("strata", "strata-test", "NLL by stratum"),
+    *(
+        concern(measure, f"{measure}-test", said)
+        for measure, said in (("lengths", "NLL by length"), ("strata", "NLL by stratum"))
+        for concern in (_settings_of, _bases_of)
+    ),
 )
 
 
@@ -160,7 +184,10 @@ def compared(results: Results) -> Warnings:
     for run in results.runs:
         for text in (run.nll("test") or {}).get("warnings", []):
             beside.setdefault((run.key, "test"), []).append(text)
-    return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)
+        # That validation chose the checkpoint is said of all models at once, below the table.
+        if (val := run.nll("val")) and val.get("blocks"):
+            beside.setdefault((run.key, "val"), []).extend(few_blocks(val["blocks"], val["block_bases"]))
+    return Warnings({place: "; ".join(texts) for place, texts in beside.items() if texts}, sentences)
 
 
 def _odd(values: dict[str, Any], concern: Concern) -> list[str]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, percent, whole
-from dnagoat.reporting.results import Result, Results
+from collections.abc import Sequence
+
+from dnagoat.reporting.comparability import Warnings, same_bases, same_prompts
+from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, listed, percent, whole
+from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.reporting.tables import called
+from dnagoat.wording import counted
+
+Made = list[tuple[RunResults, Result]]
 
 
-def likelihood(results: Results) -> Table | None:
+def likelihood(results: Results, warnings: Warnings) -> Table | None:
     """Perplexity and accuracy on both splits, which the first table has no room for."""
     splits = ("test", "val")
     made = [run for run in results.scored if any("perplexity" in (run.nll(split) or {}) for split in splits)]
@@ -24,22 +30,26 @@ def likelihood(results: Results) -> Table | None:
         )
     ]
     rows = [
-        Row(called(results, run), [cell for split in splits for cell in _scored(run.nll(split) or {})], arm=run.arm)
+        Row(
+            called(results, run),
+            [cell for split in splits for cell in _scored(run.nll(split) or {}, warnings.of(run, split))],
+            arm=run.arm,
+        )
         for run in made
     ]
     note = "Perplexity is exp(NLL): 4 is a guess among four bases, 1 is certainty. A guess has an accuracy of 25 %."
     return Table("likelihood", "Perplexity and accuracy", "Model", columns, rows, [note])
 
 
-def _scored(nll: Result) -> list[Cell]:
+def _scored(nll: Result, warning: str) -> list[Cell]:
     perplexity, accuracy, count = (nll.get(key) for key in ("perplexity", "accuracy", "count"))
-    return [Cell(decimals(perplexity, 3), perplexity), Cell(percent(accuracy), accuracy), Cell(whole(count), count)]
+    numbers = [Cell(decimals(perplexity, 3), perplexity), Cell(percent(accuracy), accuracy)]
+    return [*(cell.warned(warning) for cell in numbers), Cell(whole(count), count)]
 
 
-def composition(results: Results) -> Table | None:
+def composition(results: Results, warnings: Warnings) -> Table | None:
     """What generated DNA is made of, beside the true continuations and the Markov null."""
-    made = [(run, run.measures["generation"]) for run in results.scored if "generation" in run.measures]
-    made = [(run, generation) for run, generation in made if generation.get("composition")]
+    made = [(run, generation) for run, generation in _made(results, "generation") if generation.get("composition")]
     if not made:
         return None
     columns = [
@@ -50,19 +60,37 @@ def composition(results: Results) -> Table | None:
         Column("median", "Median of the longest match", "bases"),
         Column("log_probability", "Mean log-probability", "nats per base"),
     ]
-    first = made[0][1]
-    rows = [Row("true continuation", _composed(first, "true"), muted=True)]
-    rows += [Row(called(results, run), _composed(generation, "generated"), arm=run.arm) for run, generation in made]
+    first, foreign = made[0][1], _foreign(results, made)
+    rows = [Row(f"true continuation{foreign}", _composed(first, "true"), muted=True)]
     rows += [
-        Row(f"null: {name}", _composed(first, name), muted=True)
+        Row(
+            called(results, run),
+            [cell.warned(warnings.of(run, "generation")) for cell in _composed(generation, "generated")],
+            arm=run.arm,
+        )
+        for run, generation in made
+    ]
+    rows += [
+        Row(f"null: {name}{foreign}", _composed(first, name), muted=True)
         for name in first["composition"]
         if name not in ("true", "generated")
     ]
     note = (
-        f"{whole(first['count'])} prompts, {first['samples']} continuations each; all against the training split, on "
-        "either strand. A longest match far beyond that of true DNA would mean that the model recites."
+        f"{counted(first['count'], 'prompt')}, {counted(first['samples'], 'continuation')} each; all against the "
+        "training split, on either strand. A longest match far beyond that of true DNA would mean that the model "
+        "recites."
     )
     return Table("composition", "What generated DNA is made of", "Sequence", columns, rows, [note])
+
+
+def _made(results: Results, stem: str) -> Made:
+    return [(run, run.measures[stem]) for run in results.scored if stem in run.measures]
+
+
+def _foreign(results: Results, made: Made) -> str:
+    """What is said of yardsticks that hold for the first run alone, since the others continued other prompts."""
+    runs = [run for run, _ in made]
+    return "" if same_prompts(runs) else f", prompts of {called(results, runs[0])}"
 
 
 def _composed(generation: Result, which: str) -> list[Cell]:
@@ -80,9 +108,9 @@ def _composed(generation: Result, which: str) -> list[Cell]:
     ]
 
 
-def trajectories(results: Results) -> Table | None:
+def trajectories(results: Results, warnings: Warnings) -> Table | None:
     """Every way to correlate GC %, for models and nulls."""
-    made = [(run, run.measures["generation"]) for run in results.scored if "generation" in run.measures]
+    made = _made(results, "generation")
     if not made:
         return None
     columns = [
@@ -90,8 +118,16 @@ def trajectories(results: Results) -> Table | None:
         Column("averaged", "Mean trajectory", "Pearson r"),
         Column("per_prompt", "Mean over prompts", "Pearson r"),
     ]
-    rows = [Row(called(results, run), _ways(generation["gc"]), arm=run.arm) for run, generation in made]
-    rows += [Row(f"null: {name}", _ways(gc), muted=True) for name, gc in made[0][1]["gc"]["nulls"].items()]
+    foreign = _foreign(results, made)
+    rows = [
+        Row(
+            called(results, run),
+            [cell.warned(warnings.of(run, "generation")) for cell in _ways(generation["gc"])],
+            arm=run.arm,
+        )
+        for run, generation in made
+    ]
+    rows += [Row(f"null: {name}{foreign}", _ways(gc), muted=True) for name, gc in made[0][1]["gc"]["nulls"].items()]
     note = "n/a: one of the two is constant, so there is no correlation. Intervals resample prompts."
     return Table("gc-trajectory", "GC % trajectory, three ways", "Sequence", columns, rows, [note])
 
@@ -131,22 +167,37 @@ def leaking_pairs(results: Results) -> Table | None:
     return Table("leaking-pairs", "Held-out windows nearest to training", "Window", columns, rows, [note])
 
 
-def by_length(results: Results, split: str = "test") -> Table | None:
-    """NLL of the same bases at each context length."""
-    made = [(run, run.measures[f"lengths-{split}"]) for run in results.scored if f"lengths-{split}" in run.measures]
+def by_length(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
+    """NLL of the same bases at each context length that any run was scored on."""
+    made = _made(results, f"lengths-{split}")
     if not made:
         return None
-    lengths = made[0][1]["lengths"]
+    once = {result["training_length"] for _, result in made}
+    lengths = sorted({row["length"] for _, result in made for row in result["lengths"]})
     columns = [
-        Column(f"b{row['length']}", f"{row['length']:,} ({row['factor']:g}x)", "nats per base") for row in lengths
+        Column(f"b{length}", f"{length:,}{f' ({length / min(once):g}x)' if len(once) == 1 else ''}", "nats per base")
+        for length in lengths
     ]
     rows = []
     for run, result in made:
         found = {row["length"]: row for row in result["lengths"]}
-        rows.append(Row(called(results, run), [_length(found.get(row["length"])) for row in lengths], arm=run.arm))
-    note = f"The same {whole(lengths[0]['count'])} bases in every column; only the context before them changes."
-    warnings = [f"⚠ {text}" for text in dict.fromkeys(text for _, made_of in made for text in made_of["warnings"])]
-    return Table("context-length", "NLL by context length", "Model", columns, rows, [note, *warnings])
+        cells = [_length(found.get(length)).warned(warnings.of(run, "lengths")) for length in lengths]
+        rows.append(Row(called(results, run), cells, arm=run.arm))
+    shared = same_bases([run for run, _ in made], split, "lengths")
+    same = counted(made[0][1]["lengths"][0]["count"], "base") if shared else "bases of a model's own"
+    note = f"The same {same} in every column; only the context before them changes."
+    return Table("context-length", "NLL by context length", "Model", columns, rows, [note, *_told(results, made)])
+
+
+def _told(results: Results, made: Made) -> list[str]:
+    """What the results warn of themselves, each once, with the models that it concerns where it is not all."""
+    said: dict[str, list[str]] = {}
+    for run, result in made:
+        for text in result.get("warnings", []):
+            said.setdefault(text, []).append(called(results, run))
+    return [
+        f"⚠ {text}." if len(models) == len(made) else f"⚠ {listed(models)}: {text}." for text, models in said.items()
+    ]
 
 
 def _length(row: Result | None) -> Cell:
@@ -158,7 +209,7 @@ def _length(row: Result | None) -> Cell:
 
 def protocol(results: Results) -> Table | None:
     """The GOAT authors' protocol, in a table of its own: its numbers stand beside no other's."""
-    made = [(run, run.measures["protocol-paper"]) for run in results.runs if "protocol-paper" in run.measures]
+    made: Made = [(run, run.measures["protocol-paper"]) for run in results.runs if "protocol-paper" in run.measures]
     if not made:
         return None
     columns = [
@@ -172,32 +223,47 @@ def protocol(results: Results) -> Table | None:
         numbers = (found["value"], found["best_of_evaluations"], published)
         cells = [Cell(decimals(number), number) for number in numbers]
         rows.append(Row(called(results, run), cells, arm=run.arm))
-    notes = [f"⚠ {text}." for text in dict.fromkeys(text for _, found in made for text in found["warnings"])]
-    return Table("protocol-paper", "The GOAT authors' own protocol", "Model", columns, rows, notes)
+    title = "The GOAT authors' own protocol"
+    return Table("protocol-paper", title, "Model", columns, rows, _told(results, made))
 
 
-def strata(results: Results, split: str = "test") -> Table | None:
-    """Every stratum of every model: what the figures of places draw."""
-    made = [(run, run.measures[f"strata-{split}"]) for run in results.scored if f"strata-{split}" in run.measures]
+def strata(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
+    """Every stratum of every model: what the figures of places draw. Models that share no stratum share no row."""
+    made = _made(results, f"strata-{split}")
     if not made:
         return None
-    columns = [Column("share", "Share of bases"), Column("count", "Scored bases")]
-    columns += [Column(f"nll_{run.slug}", called(results, run), "nats per base") for run, _ in made]
+    shared = same_bases([run for run, _ in made], split, "strata")
+    foreign = "" if shared else "of the first model that has it"
+    columns = [Column("share", "Share of bases", warning=foreign), Column("count", "Scored bases", warning=foreign)]
+    columns += [
+        Column(f"nll_{run.slug}", called(results, run), "nats per base", warning=warnings.of(run, "strata"))
+        for run, _ in made
+    ]
+    found = [_strata(result) for _, result in made]
     rows = []
-    for group in made[0][1]["groups"]:
-        for place, stratum in enumerate(group["strata"]):
-            each = [_stratum(result, group["name"], place) for _, result in made]
-            counted = [
-                Cell(percent(stratum["share"]), stratum["share"]),
-                Cell(whole(stratum["count"]), stratum["count"]),
-            ]
-            rows.append(Row(f"{group['name']}: {stratum['name']}", [*counted, *each], muted=True))
-    return Table("strata", "NLL by stratum", "Stratum", columns, rows)
+    for group, name in strata_names([result for _, result in made]):
+        each = [of_run.get((group, name)) for of_run in found]
+        first = next(stratum for stratum in each if stratum is not None)
+        counts = [Cell(percent(first["share"]), first["share"]), Cell(whole(first["count"]), first["count"])]
+        rows.append(Row(f"{group}: {name}", [*counts, *map(_stratum, each)], muted=True))
+    return Table("strata", "NLL by stratum", "Stratum", columns, rows, _told(results, made))
 
 
-def _stratum(result: Result, group: str, place: int) -> Cell:
-    found: list[Result] = next((each["strata"] for each in result["groups"] if each["name"] == group), [])
-    if place >= len(found) or found[place]["value"] is None:
+def strata_names(every: Sequence[Result]) -> list[tuple[str, str]]:
+    """The (group, stratum) of all results, groups together; deciles of other bases have other edges and names."""
+    names: dict[str, dict[str, None]] = {}
+    for result in every:
+        for group in result["groups"]:
+            names.setdefault(group["name"], {}).update({stratum["name"]: None for stratum in group["strata"]})
+    return [(group, name) for group, strata in names.items() for name in strata]
+
+
+def _strata(result: Result) -> dict[tuple[str, str], Result]:
+    return {(group["name"], stratum["name"]): stratum for group in result["groups"] for stratum in group["strata"]}
+
+
+def _stratum(found: Result | None) -> Cell:
+    if found is None or found["value"] is None:
         return Cell(UNKNOWN)
-    low, high = found[place]["interval"] or (None, None)
-    return Cell(decimals(found[place]["value"]), found[place]["value"], low, high, interval((low, high)))
+    low, high = found["interval"] or (None, None)
+    return Cell(decimals(found["value"]), found["value"], low, high, interval((low, high)))

@@ -29,12 +29,13 @@ from dnagoat.reporting.figures import (
 from dnagoat.reporting.figures.figure import Figure
 from dnagoat.reporting.figures.probes import figure_of
 from dnagoat.reporting.methods import Methods, methods, versions
-from dnagoat.reporting.numbers import counted, listed
+from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.page import page
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.style import looks
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
+from dnagoat.wording import counted
 
 Shown = TypeVar("Shown", Figure, Table)
 
@@ -155,8 +156,8 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
         _subtitle(results),
         Verdict(judged.sentence, [*remarks, *judged.remarks]),
         list(_tables(results, warnings)),
-        list(_figures(results)),
-        list(_details(results)),
+        list(_figures(results, warnings)),
+        list(_details(results, warnings)),
         methods(results, command),
         results,
     )
@@ -175,15 +176,15 @@ def _tables(results: Results, warnings: Warnings) -> Iterator[Table]:
         yield benchmark
 
 
-def _figures(results: Results) -> Iterator[Figure]:
+def _figures(results: Results, warnings: Warnings) -> Iterator[Figure]:
     drawn = [
         *(_named(figure_of(probe), slug, slug) for probe, slug in _probes(results)),
         verdicts.differences(results),
-        likelihood.ladder(results),
+        likelihood.ladder(results, warnings),
         training.curves(results),
-        *strata.strata(results),
+        *strata.strata(results, warnings),
         strands.gap(results),
-        context.lengths(results),
+        context.lengths(results, warnings),
         *composition.every(results),
         *(prior.log_prior(results, run) for run in results.firsts),
         *(prior.sink(results, run) for run in results.firsts),
@@ -214,14 +215,14 @@ def _named(made: Shown, slug: str, said: str) -> Shown:
     return replace(made, name=f"{made.name}-{slug}", title=f"{made.title} ({said})") if slug else made
 
 
-def _details(results: Results) -> Iterator[Table]:
+def _details(results: Results, warnings: Warnings) -> Iterator[Table]:
     made = [
-        details.likelihood(results),
+        details.likelihood(results, warnings),
         tables.baselines(results),
-        details.strata(results),
-        details.by_length(results),
-        details.trajectories(results),
-        details.composition(results),
+        details.strata(results, warnings),
+        details.by_length(results, warnings),
+        details.trajectories(results, warnings),
+        details.composition(results, warnings),
         details.protocol(results),
         details.leaking_pairs(results),
     ]

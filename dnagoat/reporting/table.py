@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass(frozen=True)
@@ -21,13 +21,25 @@ class Cell:
     def lines(self) -> list[str]:
         return [line for line in (self.text, *self.under.split("\n"), self.warning and f"⚠ {self.warning}") if line]
 
+    def warned(self, warning: str) -> Cell:
+        """The same with this warning before its own; a cell without a number has nothing to be warned of."""
+        said = "; ".join(filter(None, (warning, self.warning)))
+        return self if self.value is None else replace(self, warning=said)
+
 
 @dataclass(frozen=True)
 class Column:
+    """`warning` belongs beside every number of the column."""
+
     key: str
     head: str
     unit: str = ""
     numeric: bool = True
+    warning: str = ""
+
+    def lines(self) -> list[str]:
+        said = f"{self.head} ({self.unit})" if self.unit else self.head
+        return [said, *([f"⚠ {self.warning}"] if self.warning else [])]
 
 
 @dataclass(frozen=True)
@@ -55,13 +67,13 @@ class Table:
         """Rows of text with measures down and models across, as a narrow terminal wants them; the first is the head."""
         head = ["", *(row.head for row in self.rows)]
         body = [
-            [_headed(column), *("\n".join(row.cells[index].lines()) for row in self.rows)]
+            ["\n".join(column.lines()), *("\n".join(row.cells[index].lines()) for row in self.rows)]
             for index, column in enumerate(self.columns)
         ]
         return [head, *body]
 
     def markdown(self) -> str:
-        head = [self.first, *(_headed(column) for column in self.columns)]
+        head = [self.first, *(" <br> ".join(column.lines()) for column in self.columns)]
         rule = ["---", *("---:" if column.numeric else "---" for column in self.columns)]
         body = [[row.head, *(" <br> ".join(cell.lines()) for cell in row.cells)] for row in self.rows]
         lines = ["| " + " | ".join(_escaped(text) for text in line) + " |" for line in (head, rule, *body)]
@@ -75,9 +87,8 @@ class Table:
         fields = [self._fields(index) for index in range(len(self.columns))]
         writer.writerow([self.first.lower(), *(name for group in fields for name, _ in group)])
         for row in self.rows:
-            values = [
-                getattr(row.cells[index], attribute) for index, group in enumerate(fields) for _, attribute in group
-            ]
+            cells = [cell.warned(column.warning) for cell, column in zip(row.cells, self.columns, strict=True)]
+            values = [getattr(cells[index], attribute) for index, group in enumerate(fields) for _, attribute in group]
             writer.writerow([row.head, *("" if value is None else value for value in values)])
         return buffer.getvalue()
 
@@ -87,14 +98,14 @@ class Table:
         fields = [(key, "value")]
         if any(cell.low is not None for cell in cells):
             fields += [(f"{key}_low", "low"), (f"{key}_high", "high")]
-        if any(cell.warning for cell in cells):
+        if self.columns[index].warning or any(cell.warning for cell in cells):
             fields.append((f"{key}_warning", "warning"))
         return fields
 
     def as_dict(self) -> dict[str, object]:
         return {
             "title": self.title,
-            "columns": [{"key": c.key, "head": c.head, "unit": c.unit} for c in self.columns],
+            "columns": [{"key": c.key, "head": c.head, "unit": c.unit, "warning": c.warning} for c in self.columns],
             "rows": [
                 {
                     "head": row.head,
@@ -108,10 +119,6 @@ class Table:
             ],
             "notes": self.notes,
         }
-
-
-def _headed(column: Column) -> str:
-    return f"{column.head} ({column.unit})" if column.unit else column.head
 
 
 def _escaped(text: str) -> str:

@@ -12,6 +12,7 @@ import pytest
 from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
+from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.figures.context import lengths
 from dnagoat.reporting.figures.figure import CLOUD, CURVE, Figure, thinned
 from dnagoat.reporting.figures.training import curves
@@ -140,7 +141,7 @@ def test_context_of_runs_of_several_training_lengths(results: Results) -> None:
     longer |= {"training_length": 1024, "lengths": longer["lengths"][1:]}
     runs[0].measures["lengths-test"] = longer
     for order in (runs, runs[::-1]):
-        figure = lengths(replace(results, runs=order))
+        figure = lengths(replace(results, runs=order), Warnings({}, []))
         assert figure is not None
         left, right = figure.drawing.axes
         assert [text.get_text() for text in left.get_xticklabels()] == ["512", "1,024", "2,048", "4,096", "8,192"]

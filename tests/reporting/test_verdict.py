@@ -15,6 +15,8 @@ from dnagoat.reporting.tables import baselines, cost, outcome
 from dnagoat.reporting.verdict import Verdict, verdict
 from tests.reporting import example
 
+NLL = ("test", "val", "strata", "lengths")  # every number that is a likelihood
+
 
 def judged(*runs: Path) -> Verdict:
     results = Results(read_runs(runs))
@@ -120,11 +122,11 @@ def third(folder: Path, config: RunConfig, **settings: dict[str, Any]) -> tuple[
 @pytest.mark.parametrize(
     ("part", "changes", "short", "beside"),
     [
-        ("model", {"width": 256}, "other size", {"test", "val", "speed", "memory"}),
-        ("model", {"layers": 6}, "other size", {"test", "val", "speed", "memory"}),
+        ("model", {"width": 256}, "other size", {*NLL, "speed", "memory"}),
+        ("model", {"layers": 6}, "other size", {*NLL, "speed", "memory"}),
         ("train", {"batch_size": 16}, "other batch size", {"bases", "speed", "memory"}),
-        ("train", {"reverse_complement": False}, "other augmentation", {"test", "val"}),
-        ("train", {"jitter": 7}, "other augmentation", {"test", "val"}),
+        ("train", {"reverse_complement": False}, "other augmentation", set(NLL)),
+        ("train", {"jitter": 7}, "other augmentation", set(NLL)),
         ("train", {"precision": "bf16"}, "other precision", {"speed", "memory"}),
     ],
 )
@@ -147,6 +149,8 @@ def test_a_setting_that_differs_stands_beside_what_it_touches(
         ("nll_val", {"pieces": "0" * 64}, "other scored bases", "val"),
         ("generation", {"settings": {"split": "test", "seed": 1}}, "other settings", "generation"),
         ("lengths_test", {"settings": {"lengths": ["1x"]}}, "other settings", "lengths"),
+        ("lengths_test", {"pieces": "0" * 64}, "other scored bases", "lengths"),
+        ("strata_test", {"pieces": "0" * 64}, "other scored bases", "strata"),
         ("strata_test", {"settings": {"strata": ["genes.bed"]}}, "other settings", "strata"),
     ],
 )

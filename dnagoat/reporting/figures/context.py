@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.figures.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed, whole
 from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def lengths(results: Results, split: str = "test") -> Figure | None:
+def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure | None:
     """Left: NLL of the same bases with 1x, 2x, ... the training length. Right: NLL along the longest stretches."""
     made = [(run, run.measures[f"lengths-{split}"]) for run in results.firsts if f"lengths-{split}" in run.measures]
     if not made:
@@ -68,9 +70,10 @@ def lengths(results: Results, split: str = "test") -> Figure | None:
         reading="Left: the very same bases, scored with more and more context before them. Flat or falling is good; a "
         "line that climbs past the dotted training length is a scheme that does not extrapolate. Right: NLL along the "
         "longest stretches. Bands are 95 % intervals.",
-        limits=f"{whole(first['windows'])} stretches, so the bands are wide; what matters is each line against its own "
-        "beginning, since the bases are the same. On the right, other positions hold other bases: the wiggles are "
-        "genome, not model, and models are to be compared at the same position.",
+        limits=f"{counted(first['windows'], 'stretch')}, so the bands are wide; what matters is each line against its "
+        "own beginning, since the bases are the same. On the right, other positions hold other bases: the wiggles are "
+        "genome, not model, and models are to be compared at the same position."
+        + warnings.caption([run for run, _ in made], "lengths"),
         alt=f"Line charts of NLL: {listed(ends)}.",
         drawing=figure,
     )

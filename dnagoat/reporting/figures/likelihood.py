@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.figures.figure import Figure, canvas
 from dnagoat.reporting.figures.room import broken
 from dnagoat.reporting.numbers import decimals, listed
@@ -14,10 +15,26 @@ from dnagoat.reporting.tables import rung_name
 
 LONGEST = 34  # letters of a model's name before it is broken
 UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
+COUNTS = (
+    "Grey bars are counts: order-k Markov tables of the training split, and a copier that predicts from the last "
+    "occurrence of the preceding 20 bases, on exactly the same bases."
+)
+NO_COUNTS = (
+    "No baselines are drawn: these models were scored on different bases, and each has gains of its own in the table "
+    "of baselines."
+)
+PAIRED = (
+    "Overlapping intervals do not mean that two models are equal: they are scored on the same bases, so the paired "
+    "difference decides."
+)
+UNPAIRED = "The bars are over different bases, so their lengths do not say which model is better."
 
 
-def ladder(results: Results, split: str = "test") -> Figure | None:
-    """Horizontal bars from the uniform guess (1.386 nats) down to each NLL: the length is what was learned."""
+def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure | None:
+    """Horizontal bars from the uniform guess (1.386 nats) down to each NLL: the length is what was learned.
+
+    Counts are drawn where all runs were scored on the same bases; no bar would hold for several otherwise.
+    """
     scored = [(run, run.nll(split)) for run in results.scored]
     measured = [(run, nll) for run, nll in scored if nll is not None]
     if not measured:
@@ -26,7 +43,9 @@ def ladder(results: Results, split: str = "test") -> Figure | None:
     bars: list[tuple[str, Any, Look | None]] = [
         (broken(_called(run, results), LONGEST), nll, styles[run.arm]) for run, nll in measured
     ]
-    baselines = measured[0][1].get("baselines", [])
+    runs = [run for run, _ in measured]
+    shared = same_bases(runs, split)
+    baselines = next((found for _, nll in measured if (found := nll.get("baselines"))), []) if shared else []
     bars += [(rung_name(baseline), baseline, None) for baseline in baselines]
     with drawing():
         lines = max(name.count("\n") + 1 for name, _, _ in bars)
@@ -68,11 +87,9 @@ def ladder(results: Results, split: str = "test") -> Figure | None:
         "What each model learned, beside what counting gives",
         "Likelihood",
         reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The thin line is the 95 % "
-        "interval from resampling blocks of the genome. Grey bars are counts: order-k Markov tables of the training "
-        "split, and a copier that predicts from the last occurrence of the preceding 20 bases, on exactly the same "
-        "bases.",
-        limits="Overlapping intervals do not mean that two models are equal: they are scored on the same bases, so the "
-        "paired difference decides. The interval covers which stretches of genome were drawn, not the training seed.",
+        f"interval from resampling blocks of the genome. {COUNTS if shared else NO_COUNTS}",
+        limits=f"{PAIRED if shared else UNPAIRED} The interval covers which stretches of genome were drawn, not the "
+        f"training seed.{warnings.caption(runs, split)}",
         alt=f"Bar chart of NLL on the {split} split in nats per base: {listed(told)}.{against}",
         drawing=figure,
     )

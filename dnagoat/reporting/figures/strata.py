@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, listed, percent
 from dnagoat.reporting.results import Result, Results, RunResults
@@ -17,16 +18,18 @@ ALONG = ("gc", "distance")  # groups with an order are lines, all others are row
 Made = list[tuple[RunResults, Result]]
 
 
-def strata(results: Results, split: str = "test") -> list[Figure | None]:
+def strata(results: Results, warnings: Warnings, split: str = "test") -> list[Figure | None]:
     """Dots for groups without an order, lines for GC deciles and for the distance to the window's start."""
     made = [(run, run.measures[f"strata-{split}"]) for run in results.firsts if f"strata-{split}" in run.measures]
-    return [_places(results, made), _along(results, made)] if made else []
+    caution = warnings.caption([run for run, _ in made], "strata")
+    return [_places(results, made, caution), _along(results, made, caution)] if made else []
 
 
-def _places(results: Results, made: Made) -> Figure:
+def _places(results: Results, made: Made, caution: str) -> Figure:
     styles = looks(results.arms)
-    groups = [group["name"] for group in made[0][1]["groups"] if group["name"] not in ALONG]
-    tallest = max(len(_group(made[0][1], name)) for name in groups)
+    # A BED file may have been given for some runs alone.
+    groups = list(dict.fromkeys(each["name"] for _, of in made for each in of["groups"] if each["name"] not in ALONG))
+    tallest = max(len(_group(result, name)) for name in groups for _, result in made)
     with drawing():
         rows = -(-len(groups) // 2)
         figure, axes = canvas(rows, 2, height=0.5 + rows * (0.5 + tallest * (0.2 + 0.14 * len(made))))
@@ -44,7 +47,7 @@ def _places(results: Results, made: Made) -> Figure:
         "intervals from resampling blocks of the genome. Soft-masked bases are repeats. The panels have scales of "
         "their own.",
         limits="Kinds differ in how predictable they are for anybody, so compare models within a row, not rows with "
-        "each other. Rare kinds have wide intervals.",
+        f"each other. Rare kinds have wide intervals.{caution}",
         alt=f"Dot chart of NLL by kind of base. In repeats and outside: {listed(told)} nats per base.",
         drawing=figure,
     )
@@ -52,7 +55,7 @@ def _places(results: Results, made: Made) -> Figure:
 
 def _panel(panel: Axes, made: Made, name: str, styles: dict[str, Look]) -> None:
     """One group: a row a stratum, a dot a run."""
-    strata = _group(made[0][1], name)
+    strata = next(found for _, result in made if (found := _group(result, name)))
     gap = 0.62 / max(1, len(made))
     for rank, (run, result) in enumerate(made):
         for place, stratum in enumerate(_group(result, name)):
@@ -71,7 +74,7 @@ def _told(result: Result) -> str:
     return f"{decimals(values.get('soft-masked'), 3)} and {decimals(values.get('unique'), 3)}"
 
 
-def _along(results: Results, made: Made) -> Figure:
+def _along(results: Results, made: Made, caution: str) -> Figure:
     styles = looks(results.arms)
     with drawing():
         figure, (left, right) = canvas(1, 2, height=3.2 + 0.1 * len(made), share_y=True)
@@ -95,7 +98,7 @@ def _along(results: Results, made: Made) -> Figure:
         reading="Left: one mark a decile of windows, placed at its middle GC. Right: bases by their distance from the "
         "window's start; a line that keeps falling is a model that uses distant bases. Bands are 95 % intervals.",
         limits="Windows of other GC content hold other sequence, so the left curve is not the effect of GC alone. "
-        "The first bases of windows are few: expect noise at the left end of the right panel.",
+        "The first bases of windows are few: expect noise at the left end of the right panel." + caution,
         alt="Two line charts of NLL: against the GC content of the window, and against the bases of context.",
         drawing=figure,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dnagoat.reporting.comparability import same_bases
 from dnagoat.reporting.figures.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.results import Results, RunResults
@@ -85,6 +86,9 @@ def _smoothed(values: np.ndarray) -> np.ndarray:
 
 
 def _order0(runs: list[RunResults]) -> float | None:
+    """NLL of the base composition alone; None where the runs were validated on different bases."""
+    if not same_bases(runs, "val"):
+        return None
     for run in runs:
         for baseline in (run.nll("val") or {}).get("baselines", []):
             if baseline["name"] == "order-0":

@@ -1,0 +1,183 @@
+"""What hinders a comparison stands beside the numbers that it concerns, in every table and caption that shows them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dnagoat.config import RunConfig
+from dnagoat.files import read_json, write_json
+from dnagoat.reporting import details
+from dnagoat.reporting.comparability import compared
+from dnagoat.reporting.figures.likelihood import ladder
+from dnagoat.reporting.figures.training import curves
+from dnagoat.reporting.report import Report, report
+from dnagoat.reporting.results import Results, read_runs
+from dnagoat.reporting.table import Table
+from tests.reporting import example
+
+ARMS = ("rope", "alibi", "goat")
+
+
+def made(folder: Path, odd: RunConfig | None = None, **changes: dict[str, Any]) -> Results:
+    """Three runs, the last of which has another configuration or results that say other things of themselves."""
+    settings = [example.config(arm) for arm in ARMS[:2]] + [odd or example.config(ARMS[2])]
+    paths = [example.run(folder / arm, setting, 1.31) for arm, setting in zip(ARMS, settings, strict=True)]
+    for name, values in changes.items():
+        file = paths[2] / "evaluation" / f"{name.replace('_', '-')}.json"
+        write_json(file, read_json(file) | values)
+    return Results(read_runs(paths))
+
+
+def shown(results: Results) -> Report:
+    return report(results, "dnagoat report rope alibi goat")
+
+
+def of(page: Report, name: str) -> Table:
+    return next(table for table in page.details if table.name == name)
+
+
+def lines(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table.csv())))
+
+
+def test_strata_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> None:
+    page = shown(made(tmp_path, strata_test={"settings": {"windows": 7}}))
+    table = of(page, "strata")
+    assert {line["nll_goat_warning"] for line in lines(table)} == {"other settings"}
+    assert "nll_rope_warning" not in lines(table)[0]
+    assert "goat (nats per base) <br> ⚠ other settings" in table.markdown().splitlines()[0]
+    assert [column.warning for column in table.columns] == ["", "", "", "", "other settings"]
+    head = page.html().split('id="table-strata"')[1].split("</thead>")[0]
+    assert head.count("⚠ other settings") == 1
+    captions = {figure.name: figure.limits for figure in page.figures}
+    for name in ("strata", "strata-along"):
+        assert captions[name].endswith(" Compare with care: goat (other settings).")
+    assert "Compare with care" not in captions["context-length"] + captions["nll-test"]
+
+
+def test_lengths_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> None:
+    page = shown(made(tmp_path, lengths_test={"settings": {"lengths": ["1x"]}}))
+    table = of(page, "context-length")
+    rope, _, goat = lines(table)
+    assert goat["b512_warning"] == goat["b8192_warning"] == "other settings" and rope["b512_warning"] == ""
+    row = next(line for line in table.markdown().splitlines() if line.startswith("| goat"))
+    assert row.count("⚠ other settings") == 5
+    assert page.html().split('id="table-context-length"')[1].split("</table>")[0].count("⚠ other settings") == 5
+    caption = next(figure.limits for figure in page.figures if figure.name == "context-length")
+    assert caption.endswith("at the same position. Compare with care: goat (other settings).")
+
+
+def test_what_differs_between_models_stands_beside_all_of_their_likelihoods(tmp_path: Path) -> None:
+    plain = example.config("goat")
+    page = shown(made(tmp_path, plain.but(model=plain.model.but(width=256))))
+    assert of(page, "strata").columns[-1].warning == "other size"
+    for name in ("context-length", "likelihood"):
+        cells = of(page, name).rows[2].cells
+        assert cells[0].warning == "other size", name
+    caption = next(figure.limits for figure in page.figures if figure.name == "nll-test")
+    assert caption.endswith("not the training seed. Compare with care: goat (other size).")
+
+
+def test_strata_of_other_bases_share_no_row_but_where_they_share_the_name(tmp_path: Path) -> None:
+    """Deciles of other windows have other edges: what stood in the same place of the list is not the same kind."""
+    results = made(tmp_path)
+    file = results.runs[2].run.path / "evaluation" / "strata-test.json"
+    stored = read_json(file)
+    gc = next(group["strata"] for group in stored["groups"] if group["name"] == "gc")
+    gc[0] |= {"name": "10.0% to 11.0%", "value": 0.5}
+    write_json(file, stored | {"pieces": "0" * 64})
+    results = Results(read_runs([run.run.path for run in results.runs]))
+    table = details.strata(results, compared(results))
+    assert table is not None
+    assert [column.warning for column in table.columns] == ["of the first model that has it"] * 2 + [
+        "", "", "other scored bases",
+    ]  # fmt: skip
+    rows = {row.head: [cell.text for cell in row.cells[2:]] for row in table.rows}
+    assert rows["gc: 10.0% to 11.0%"] == ["n/a", "n/a", "0.5000"]
+    assert rows["gc: 30.0% to 32.4%"][2] == "n/a" and rows["gc: 30.0% to 32.4%"][0] != "n/a"
+    assert "n/a" not in rows["repeats: unique"]
+
+
+def test_a_stratum_that_only_a_later_run_has_is_there(tmp_path: Path) -> None:
+    results = made(tmp_path)
+    file = results.runs[2].run.path / "evaluation" / "strata-test.json"
+    stored = read_json(file)
+    stored["groups"].append({"name": "exons.bed", "question": "?", "strata": stored["groups"][0]["strata"][:1]})
+    write_json(file, stored)
+    page = shown(Results(read_runs([run.run.path for run in results.runs])))
+    row = next(row for row in of(page, "strata").rows if row.head == "exons.bed: unique")
+    assert [cell.text for cell in row.cells[2:4]] == ["n/a", "n/a"] and row.cells[4].value is not None
+    panels = next(figure for figure in page.figures if figure.name == "strata").drawing.axes
+    assert len([panel for panel in panels if panel.get_visible()]) == 3
+
+
+def test_results_say_what_they_warn_of_below_their_table(tmp_path: Path) -> None:
+    page = shown(made(tmp_path, strata_test={"warnings": ["only 1 block of 20,000 bases"]}))
+    assert of(page, "strata").notes == ["⚠ goat: only 1 block of 20,000 bases."]
+
+
+def test_lengths_of_any_run_have_their_column(tmp_path: Path) -> None:
+    results = made(tmp_path)
+    file = results.runs[2].run.path / "evaluation" / "lengths-test.json"
+    stored = read_json(file)
+    stored["lengths"] = [stored["lengths"][0], {**stored["lengths"][1], "length": 3000, "factor": 3000 / 512}]
+    write_json(file, stored | {"pieces": "0" * 64})
+    results = Results(read_runs([run.run.path for run in results.runs]))
+    table = details.by_length(results, compared(results))
+    assert table is not None
+    assert [column.key for column in table.columns] == ["b512", "b1024", "b2048", "b3000", "b4096", "b8192"]
+    assert [cell.text == "n/a" for cell in table.rows[2].cells] == [False, True, True, False, True, True]
+    assert table.rows[2].cells[0].warning == "other scored bases" and table.rows[2].cells[1].warning == ""
+    assert table.notes[0].startswith("The same bases of a model's own in every column")
+
+
+def test_no_baselines_are_drawn_beside_models_of_other_bases(tmp_path: Path) -> None:
+    same, other = made(tmp_path / "same"), made(tmp_path / "other", nll_test={"pieces": "0" * 64})
+    bars = {}
+    for name, results in (("same", same), ("other", other)):
+        figure = ladder(results, compared(results))
+        assert figure is not None
+        bars[name] = len(figure.drawing.axes[0].patches), figure
+    assert bars["same"][0] == 3 + len(example.MARKOV) and bars["other"][0] == 3
+    drawn, bare = bars["same"][1], bars["other"][1]
+    assert "on exactly the same bases" in drawn.reading and "The best baseline" in drawn.alt
+    assert "No baselines are drawn" in bare.reading and "baseline" not in bare.alt
+    assert "do not say which model is better" in bare.limits
+    assert bare.limits.endswith("Compare with care: goat (other scored bases).")
+
+
+def test_baselines_of_a_later_run_are_drawn_where_the_first_has_none(tmp_path: Path) -> None:
+    results = made(tmp_path)
+    for run in results.runs[:2]:
+        (run.nll("test") or {}).pop("baselines")
+    figure = ladder(results, compared(results))
+    assert figure is not None and "The best baseline, order-10" in figure.alt
+
+
+def test_base_composition_is_drawn_where_it_holds_for_all(tmp_path: Path) -> None:
+    for results, held in ((made(tmp_path / "same"), 1), (made(tmp_path / "o", nll_val={"pieces": "0" * 64}), 0)):
+        figure = curves(results)
+        assert figure is not None
+        assert len([line for line in figure.drawing.axes[0].lines if line.get_linestyle() == ":"]) == held
+
+
+def test_nulls_say_whose_prompts_they_had(tmp_path: Path) -> None:
+    page = shown(made(tmp_path, generation={"settings": {"trajectory": {"prompts": 7}}}))
+    for name in ("gc-trajectory", "composition"):
+        table = of(page, name)
+        assert table.rows[-1].head.endswith(", prompts of rope")
+        assert next(row for row in table.rows if row.head == "goat").cells[0].warning == "other settings"
+    alike = shown(made(tmp_path / "alike"))
+    assert not any("prompts of" in row.head for row in of(alike, "composition").rows)
+
+
+@pytest.mark.parametrize(("blocks", "warning"), [(48, ""), (1, "only 1 block of 2,000 bases: the interval is")])
+def test_few_blocks_of_validation_are_said_beside_its_number(tmp_path: Path, blocks: int, warning: str) -> None:
+    results = made(tmp_path, nll_val={"blocks": blocks})
+    said = compared(results).of(results.runs[2], "val")
+    assert said.startswith(warning) and bool(said) == bool(warning)
