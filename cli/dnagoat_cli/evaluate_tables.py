@@ -13,7 +13,17 @@ from rich.table import Table
 if TYPE_CHECKING:
     from dnagoat.evaluation.measures import Result
 
-QUIET = {"format", "measure", "settings", "checkpoint", "command", "warnings", "dinucleotides", "homopolymers"}
+QUIET = {
+    "format",
+    "measure",
+    "settings",
+    "checkpoint",
+    "made_from",
+    "command",
+    "warnings",
+    "dinucleotides",
+    "homopolymers",
+}
 LADDER = (
     "order-k: Markov chain of the training split, each order mixed with the next lower one; order-mix: all orders, "
     "trusted by how each has done in the window so far; repeats: also copies what followed the last 20 bases before."

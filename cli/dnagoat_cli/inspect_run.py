@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 def show(path: Path, request: Request) -> None:
     """Measures once and keeps the result in the run's folder; `--out` receives figures and CSV tables."""
     from dnagoat.evaluation.measures import MeasureOptions, ensure
-    from dnagoat.evaluation.microscope import outdated
     from dnagoat.files import write_text
     from dnagoat.reporting import microscope
     from dnagoat.runs import open_run
@@ -28,9 +27,8 @@ def show(path: Path, request: Request) -> None:
     run = open_run(path)
     asked = {"split": request.split, "windows": request.windows, "device": str(pick_device(request.device))}
     options = MeasureOptions.model_validate(asked)
-    again = request.force or outdated(run, options)
     with bars() as task:
-        result = ensure(run, "inspect", options, force=again, progress=task(f"{run.name}: inspect"))
+        result = ensure(run, "inspect", options, force=request.force, progress=task(f"{run.name}: inspect"))
     tables = microscope.tables(result)
     if request.out is not None:
         for figure in microscope.figures(result):

@@ -24,6 +24,8 @@ Task = Callable[[str], "Report"]
 WANTED = (
     ("nll", "val"), ("nll", "test"), ("strata", "test"), ("lengths", "test"), ("prior", "test"), ("generation", "test"),
 )  # fmt: skip
+# What somebody asked `evaluate` or `inspect` for is shown too, and never of an earlier checkpoint than the rest.
+ASKED_FOR = (("rc", "test"), ("protocol-paper", "val"), ("inspect", "test"))
 LEAKAGE = "leakage"
 STRETCHES = 16  # half of what `evaluate --what lengths` takes
 
@@ -55,6 +57,8 @@ def measured(runs: Sequence[Run], options: MeasureOptions, skip: Sequence[str] =
         for name, split in WANTED:
             if name not in skip:
                 _measure(runs, name, _for(name, options).but(split=split), task)
+        for name, split in ASKED_FOR:
+            _renew(runs, name, options.but(split=split), task)
     if LEAKAGE not in skip:
         _leakage(runs)
 
@@ -82,6 +86,18 @@ def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task
             ensure(run, name, asked, progress=task(f"{run.name}: {name} {asked.split}"))
         except (WindowError, OptionError) as fault:  # no such split, a kernel that refuses the length: n/a
             Console(stderr=True).print(f"note: {fault}", highlight=False, soft_wrap=True)
+
+
+def _renew(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) -> None:
+    """Measures again, as it was measured, what has a result that is out of date."""
+    from dnagoat.evaluation.measures import chosen, ensure, stored
+    from dnagoat.files import read_json
+
+    for run in runs:
+        path = chosen(name).path(run, options)
+        if path.exists() and stored(run, name, options) is None:
+            before = options.but(**read_json(path)["settings"])
+            ensure(run, name, before, progress=task(f"{run.name}: {name} {before.split}"))
 
 
 def _settings_of_nll(runs: Sequence[Run], options: MeasureOptions) -> dict[str, object] | None:

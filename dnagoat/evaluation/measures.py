@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 import dnagoat
 from dnagoat.config import Frozen
@@ -50,6 +50,18 @@ class MeasureOptions(Frozen):
     lengths: tuple[str, ...] = Field(("1x", "2x", "4x", "8x", "16x"), description="of the training length, or in bases")
     trajectory: TrajectoryOptions = TrajectoryOptions()
 
+    @model_validator(mode="after")
+    def _strata_have_names(self) -> Self:
+        named: dict[str, Path] = {}
+        for path in self.strata:
+            if path.name in named:
+                raise OptionError(
+                    f"--strata: {named[path.name]} and {path} have the same name, and strata go by the names of their "
+                    "files; rename one"
+                )
+            named[path.name] = path
+        return self
+
     def dataset_of(self, run: Run) -> Dataset:
         """What is scored: the run's own dataset, refused where its content has changed, or the other one."""
         return run.dataset(self.other_dataset or self.dataset, other=self.other_dataset is not None)
@@ -64,6 +76,8 @@ class Measure:
 
     `compute` names a function (Run, MeasureOptions, Progress) -> Result as `module:function`, imported when it is
     needed. With `per_split` the file's name ends in the split. `settings` names the options that change its result.
+    `made_from` names a function (Run) -> what else of a run the result is made from: it is out of date once that has
+    changed.
     The plain names are those of the best checkpoint; what the last one gives lies beside them, and replaces nothing.
     """
 
@@ -73,6 +87,7 @@ class Measure:
     compute: str
     settings: tuple[str, ...] = ()
     per_split: bool = False
+    made_from: str = ""
 
     def path(self, run: Run, options: MeasureOptions) -> Path:
         stem = f"{self.name}-{options.split}" if self.per_split else self.name
@@ -83,9 +98,17 @@ class Measure:
         return run.path / "evaluation" / f"{stem}.json"
 
     def __call__(self, run: Run, options: MeasureOptions, progress: Progress) -> Result:
-        module, function = self.compute.split(":")
-        result: Result = getattr(import_module(module), function)(run, options, progress)
+        result: Result = _named(self.compute)(run, options, progress)
         return result
+
+    def sources(self, run: Run) -> Result:
+        return {"made_from": _named(self.made_from)(run)} if self.made_from else {}
+
+
+def _named(place: str) -> Callable[..., Any]:
+    module, function = place.split(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
 # What decides which bases are scored and how their intervals are drawn.
@@ -146,6 +169,7 @@ MEASURES = {
             "The GOAT authors' own protocol: N scored, 50 batches of the validation split, best of the evaluations",
             unit="nats per symbol, N among them",
             compute="dnagoat.evaluation.protocol:measure",
+            made_from="dnagoat.evaluation.protocol:best_of_evaluations",
         ),
         Measure(
             "prior",
@@ -159,6 +183,7 @@ MEASURES = {
             unit="nats",
             compute="dnagoat.evaluation.microscope:measure",
             settings=("split", "seed", "windows", "block", "resamples"),
+            made_from="dnagoat.evaluation.shape:kept",
         ),
     )
 }
@@ -172,13 +197,15 @@ def chosen(name: str) -> Measure:
 
 
 def stored(run: Run, name: str, options: MeasureOptions) -> Result | None:
-    """The result in the run folder, or None where there is none or the checkpoint has changed since."""
-    path = chosen(name).path(run, options)
+    """The result in the run folder, or None where there is none or what it was made from has changed since."""
+    measure = chosen(name)
+    path = measure.path(run, options)
     if not path.exists():
         return None
     try:
         result: Result = read_json(path)
         current = result["checkpoint"] == _checkpoint(run, options.which)
+        current = current and all(result.get(name) == now for name, now in measure.sources(run).items())
     except (ValueError, KeyError, TypeError):
         raise RunError(f"{path} is damaged; remove it, and it will be computed again") from None
     return result if current else None
@@ -195,7 +222,7 @@ def ensure(
     """The stored result of a measure, computed and stored first where it is missing.
 
     A result with other settings than those asked for stays as it is (`OptionError`), unless `force`; one of an earlier
-    checkpoint of the same run is out of date and is computed again.
+    checkpoint of the same run, or of others than it keeps now, is out of date and is computed again.
     """
     options = options or MeasureOptions()
     measure = chosen(name)
@@ -230,6 +257,7 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
         "split": options.split,
         "seed": options.seed,
         "checkpoint": _checkpoint(run, options.which),
+        **measure.sources(run),
         "dataset_hash": options.hash_for(run),
         "tool_version": dnagoat.__version__,
         "torch": version("torch"),

@@ -14,17 +14,16 @@ from dnagoat.evaluation.ablation import parts_of, without
 from dnagoat.evaluation.anatomy import content_range, normalised, tightness
 from dnagoat.evaluation.intervals import LEVEL, block_bootstraps
 from dnagoat.evaluation.likelihood import window_scores
-from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent, stored
+from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.observe import Seen, observing
 from dnagoat.evaluation.prior import spaced
 from dnagoat.evaluation.scored import warnings
-from dnagoat.evaluation.shape import kept_checkpoints, shapes
+from dnagoat.evaluation.shape import shapes
 from dnagoat.evaluation.windows import real_windows
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model import DnaLM
 from dnagoat.runs import Run
-from dnagoat.training.checkpoint import step_of
 
 SETTLED = 16  # queries before this one have too few keys to say anything about a range
 
@@ -53,12 +52,6 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         "level": LEVEL,
         "warnings": warnings(run, options, different),
     }
-
-
-def outdated(run: Run, options: MeasureOptions) -> bool:
-    """Whether the stored result is of other checkpoints than those that the run holds by now: it may train on."""
-    result = stored(run, "inspect", options)
-    return result is not None and result.get("kept") != [step_of(folder) for folder in kept_checkpoints(run)]
 
 
 @torch.inference_mode()

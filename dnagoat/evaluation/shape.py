@@ -24,7 +24,7 @@ from dnagoat.evaluation.measures import Result
 from dnagoat.evaluation.prior import curves, spectral
 from dnagoat.model import DnaLM
 from dnagoat.runs import Run
-from dnagoat.training.checkpoint import load_model, present, step_of
+from dnagoat.training.checkpoint import load_model, model_sha256, present, step_of
 
 MASSES = (0.5, 0.95)
 
@@ -34,15 +34,20 @@ def kept_checkpoints(run: Run) -> list[Path]:
     return [folder for folder in present(run.path) if (folder / "state.json").exists()]
 
 
+def kept(run: Run) -> list[dict[str, Any]]:
+    """Which checkpoints `shapes` reads: the run may train on, and keep others."""
+    return [{"step": step_of(folder), "sha256": model_sha256(folder)} for folder in kept_checkpoints(run)]
+
+
 def shapes(run: Run, device: str = "cpu") -> list[Result]:
     """The prior's shape at the start of training and in every checkpoint kept: `[{step, layers, waves, curves}]`.
 
     `curves` is None but in the `told` checkpoints: every distance of every head is much.
     """
     start = DnaLM(run.config.model, run.config.train.seed).eval().to(device)
-    kept = kept_checkpoints(run)
-    models = chain([start], (load_model(folder, run.config.model, device) for folder in kept))
-    steps = [0, *map(step_of, kept)]
+    folders = kept_checkpoints(run)
+    models = chain([start], (load_model(folder, run.config.model, device) for folder in folders))
+    steps = [0, *map(step_of, folders)]
     return [
         {"step": step, **shape(model, start), "curves": _curves(model) if step in told(steps) else None}
         for step, model in zip(steps, models, strict=True)

@@ -10,6 +10,7 @@ from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation.measures import MeasureOptions, ensure
 from dnagoat.files import read_json
 from dnagoat.model import DnaLM
+from dnagoat.runs import open_run
 from dnagoat.training.checkpoint import Checkpoint, Progress, save, weights_of
 from dnagoat_cli.measuring import measured
 
@@ -27,6 +28,22 @@ def test_the_last_checkpoint_never_replaces_the_best(make_run) -> None:
     assert (best["checkpoint"]["step"], last["checkpoint"]["step"]) == (1, 2)
     assert ensure(run, "strata", QUICK) == read_json(run.path / "evaluation" / "strata-test.json") == best
     assert ensure(run, "strata", LAST) == last
+
+
+def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(make_run) -> None:
+    """As it was measured; and it measures nothing that nobody has asked for."""
+    run = make_run()
+    ensure(run, "rc", QUICK.but(windows=5))
+    progress = Progress(step=2, best_step=2, best_val_nll=1.3)
+    save(run.path, Checkpoint(progress, weights_of(DnaLM(run.config.model, 7))), keep=2)
+    before = read_json(run.path / "evaluation" / "rc-test.json")
+    measured(
+        [open_run(run.path)], MeasureOptions(), skip=["nll", "strata", "lengths", "prior", "generation", "leakage"]
+    )
+    (file,) = (run.path / "evaluation").glob("*.json")
+    now = read_json(file)
+    assert file.name == "rc-test.json" and now["settings"] == before["settings"]
+    assert (before["checkpoint"]["step"], now["checkpoint"]["step"]) == (1, 2)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from dnagoat.config import DISTANCE_PERIODS, GoatConfig, ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.evaluation.anatomy import tightness
-from dnagoat.evaluation.measures import MeasureOptions, ensure
-from dnagoat.evaluation.microscope import ablations, content_against_prior, outdated
+from dnagoat.evaluation.measures import MeasureOptions, ensure, stored
+from dnagoat.evaluation.microscope import ablations, content_against_prior
 from dnagoat.evaluation.observe import Seen, observing
 from dnagoat.evaluation.probes.sinks import first_key, first_symbol_replaced, sinks
 from dnagoat.evaluation.shape import shape, told
@@ -114,14 +114,23 @@ def test_which_checkpoints_are_told() -> None:
 
 def test_a_run_that_trained_on_is_looked_at_again(make_run) -> None:
     run = trained(make_run("goat"), [1, 2])
-    assert not outdated(run, OPTIONS), "nothing is stored"
-    assert ensure(run, "inspect", OPTIONS)["kept"] == [1, 2]
-    assert not outdated(run, OPTIONS)
+    first = ensure(run, "inspect", OPTIONS)
+    assert first["kept"] == [1, 2] and stored(run, "inspect", OPTIONS) == first
     run = trained(run, [3])  # the best checkpoint stays the first
-    assert outdated(run, OPTIONS)
-    shown = CliRunner().invoke(app, ["inspect", str(run.path), "--windows", "3", "--device", "cpu", "--json"])
+    assert stored(run, "inspect", OPTIONS) is None
+    words = ["--windows", "3", "--device", "cpu", "--json"]
+    again = CliRunner().invoke(app, ["evaluate", str(run.path), "--what", "inspect", *words])
+    assert json.loads(again.stdout)["kept"] == [1, 2, 3]
+    shown = CliRunner().invoke(app, ["inspect", str(run.path), *words])
     assert json.loads(shown.stdout)["kept"] == [1, 2, 3]
-    assert not outdated(run, OPTIONS)
+
+
+def test_checkpoints_of_the_same_steps_are_known_by_their_weights(make_run) -> None:
+    run = trained(make_run("goat"), [1, 2])
+    ensure(run, "inspect", OPTIONS)
+    other = DnaLM(run.config.model, 5)
+    save(run.path, Checkpoint(Progress(step=2, best_step=1, best_val_nll=1.4), weights_of(other)), keep=9)
+    assert stored(open_run(run.path), "inspect", OPTIONS) is None
 
 
 def test_momentum_is_told_of_each_layer_at_each_checkpoint(make_run) -> None:

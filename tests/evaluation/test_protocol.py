@@ -5,12 +5,17 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+from dnagoat.config import GoatConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measures import ensure
+from dnagoat.evaluation.protocol import other_start
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.runs import Run, open_run
+from dnagoat.training.presets import preset
 from dnagoat_cli import app
+
+PAPER = preset("paper")[0].position.goat
 
 
 def test_n_is_scored_and_the_first_base_is_not(make_run, dataset: Dataset) -> None:
@@ -62,6 +67,38 @@ def test_other_evaluations_are_said_in_the_result_and_in_the_terminal(
     shown = CliRunner().invoke(app, ["evaluate", str(run.path), "--protocol", "paper", "--device", "cpu"])
     assert said in shown.stderr
     assert f"{result['evaluation_windows']} windows each" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("goat", "said"),
+    [
+        (PAPER, None),
+        (PAPER.but(init="uniform"), "does not start as the authors' (init uniform, not seeded): their 1.1294"),
+        (GoatConfig(), "init distances, not seeded"),
+        (PAPER.but(rank=2, periods=(3.0, 10.5)), "(other periods)"),
+    ],
+)
+def test_a_goat_of_another_start_says_that_the_published_number_is_not_its(make_run, goat, said: str | None) -> None:
+    run = make_run("goat", classes=5)
+    position = run.config.model.position.but(goat=goat)
+    config = run.config.but(model=run.config.model.but(position=position))
+    write_json(run.path / "config.json", config.model_dump(mode="json"))
+    found = [text for text in other_start(open_run(run.path)) if "1.1294" in text]
+    assert len(found) == (said is not None) and (said or "") in " ".join(found)
+
+
+def test_the_start_is_told_in_the_result(make_run) -> None:
+    assert "1.1294" in ensure(make_run("goat", classes=5), "protocol-paper")["warnings"][-1]
+    assert not [text for text in ensure(make_run(classes=5), "protocol-paper")["warnings"] if "1.1294" in text]
+
+
+def test_a_later_evaluation_makes_the_result_out_of_date(make_run) -> None:
+    """The best checkpoint may be one that was kept before the best evaluation."""
+    run = make_run(classes=5)
+    (run.path / "metrics.jsonl").write_text('{"step": 1, "val_nll": 1.5}\n')
+    assert ensure(run, "protocol-paper")["best_of_evaluations"] == 1.5
+    (run.path / "metrics.jsonl").write_text('{"step": 1, "val_nll": 1.5}\n{"step": 2, "val_nll": 1.25}\n')
+    assert ensure(run, "protocol-paper")["best_of_evaluations"] == 1.25
 
 
 def test_four_classes_cannot(make_run) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dnagoat.errors import SourceError
+from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation.bed import Marks, home, read_bed
 from dnagoat.evaluation.measures import MeasureOptions, ensure
 from dnagoat.evaluation.scored import scores_of
@@ -21,6 +21,15 @@ def bed(tmp_path: Path) -> Path:
     path = tmp_path / "some.bed"
     path.write_text("track name=x\nchr7_1000_5000\t0\t100\n\n# a remark\n7\t1150\t1200\tgene\nchr1\t5\t9\n")
     return path
+
+
+def test_two_bed_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Their strata could not be told apart, and one group would hold both."""
+    a, b = tmp_path / "a" / "exons.bed", tmp_path / "b" / "exons.bed"
+    for other in (b, a):
+        with pytest.raises(OptionError, match=r"a/exons\.bed and .*exons\.bed have the same name.*rename one"):
+            QUICK.but(strata=(a, other))
+    assert QUICK.but(strata=(a, b.with_name("genes.bed"))).strata[1].name == "genes.bed"
 
 
 def test_marks_of_a_bed_file(dataset: Dataset, bed: Path) -> None:
