@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dnagoat.evaluation.intervals import few_blocks
+from dnagoat.evaluation.intervals import FEWEST_BLOCKS, few_blocks
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.results import Results, RunResults
 
@@ -169,6 +169,9 @@ CONCERNS = (
     ),
 )
 
+# Numbers with the files that they come from: of a run that trained on, some may be older than others.
+BESIDE_TEST = {"val": "nll-val", "strata": "strata-test", "lengths": "lengths-test", "generation": "generation"}
+
 
 def compared(results: Results) -> Warnings:
     """Marks the runs that differ from the majority in what comparable runs share, and what each run warns of itself."""
@@ -182,12 +185,21 @@ def compared(results: Results) -> Warnings:
         if odd:
             sentences.append(f"{concern.sentence}; compare with care.")
     for run in results.runs:
-        for text in (run.nll("test") or {}).get("warnings", []):
-            beside.setdefault((run.key, "test"), []).append(text)
-        # That validation chose the checkpoint is said of all models at once, below the table.
-        if (val := run.nll("val")) and val.get("blocks"):
-            beside.setdefault((run.key, "val"), []).extend(few_blocks(val["blocks"], val["block_bases"]))
-    return Warnings({place: "; ".join(texts) for place, texts in beside.items() if texts}, sentences)
+        for number, text in _of_itself(run):
+            beside.setdefault((run.key, number), []).append(text)
+    return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)
+
+
+def _of_itself(run: RunResults) -> Iterator[tuple[str, str]]:
+    """What a run's results warn of, by the number: their own words, few blocks, weights of another time."""
+    test, val = run.nll("test") or {}, run.nll("val") or {}
+    yield from (("test", text) for text in test.get("warnings", []))
+    # That validation chose the checkpoint is said of all models at once, below the table.
+    yield from (("val", text) for text in few_blocks(val.get("blocks", FEWEST_BLOCKS), val.get("block_bases")))
+    for number, stem in BESIDE_TEST.items():
+        weights = {each["checkpoint"]["sha256"] for each in (test, run.measures.get(stem)) if each}
+        if len(weights) == 2:
+            yield number, "of another checkpoint than its test NLL"
 
 
 def _odd(values: dict[str, Any], concern: Concern) -> list[str]:

@@ -181,3 +181,11 @@ def test_few_blocks_of_validation_are_said_beside_its_number(tmp_path: Path, blo
     results = made(tmp_path, nll_val={"blocks": blocks})
     said = compared(results).of(results.runs[2], "val")
     assert said.startswith(warning) and bool(said) == bool(warning)
+
+
+def test_numbers_of_an_earlier_checkpoint_are_marked(tmp_path: Path) -> None:
+    older = {"checkpoint": {"which": "best", "step": 100, "sha256": "a" * 64}}
+    results = made(tmp_path, strata_test=older, generation=older)
+    warnings = compared(results)
+    said = {number for (key, number), text in warnings.beside.items() if "of another checkpoint than" in text}
+    assert said == {"strata", "generation"} and {key for key, _ in warnings.beside} == {results.runs[2].key}
