@@ -164,13 +164,19 @@ CONCERNS = (
     _settings_of("generation", "generation", "Generation"),
     *(
         concern(measure, f"{measure}-test", said)
-        for measure, said in (("lengths", "NLL by length"), ("strata", "NLL by stratum"))
+        for measure, said in (("lengths", "NLL by length"), ("strata", "NLL by stratum"), ("copying", "Copying"))
         for concern in (_settings_of, _bases_of)
     ),
 )
 
 # Numbers with the files that they come from: of a run that trained on, some may be older than others.
-BESIDE_TEST = {"val": "nll-val", "strata": "strata-test", "lengths": "lengths-test", "generation": "generation"}
+BESIDE_TEST = {
+    "val": "nll-val",
+    "strata": "strata-test",
+    "lengths": "lengths-test",
+    "copying": "copying-test",
+    "generation": "generation",
+}
 
 
 def compared(results: Results) -> Warnings:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
-from dnagoat.reporting import bench, comparison, details, microscope, probes, tables
+from dnagoat.reporting import bench, comparison, copying, details, microscope, probes, tables
 from dnagoat.reporting.comparability import Warnings, compared
 from dnagoat.reporting.figures import comparison as verdicts
 from dnagoat.reporting.figures import (
@@ -221,6 +221,7 @@ def _details(results: Results, warnings: Warnings) -> Iterator[Table]:
         tables.baselines(results),
         details.strata(results, warnings),
         details.by_length(results, warnings),
+        copying.copying(results, warnings),
         details.trajectories(results, warnings),
         details.composition(results, warnings),
         details.protocol(results),

@@ -21,7 +21,7 @@ BLOCKS = 48
 BLOCK_BASES = 2_000
 PIECE = 500  # bases
 CONTIGS = (0, 37_500)  # where they begin: the second does not begin with a block
-MEASURES = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test", "prior")
+MEASURES = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", "rc-test", "copying-test", "prior")
 
 
 def config(
@@ -62,6 +62,7 @@ def run(folder: Path, setting: RunConfig, nll: float, *, missing: tuple[str, ...
         "strata-test": _strata(setting, nll),
         "lengths-test": _lengths(setting, nll),
         "rc-test": _strands(setting, rng),
+        "copying-test": _copying(setting),
         "prior": _prior(setting),
     }.items():
         if name not in missing and content is not None:
@@ -334,6 +335,26 @@ def _strands(setting: RunConfig, rng: np.random.Generator) -> dict[str, Any]:
         "interval": [0.0075, 0.0085],
         "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
     }
+
+
+def _copying(setting: RunConfig) -> dict[str, Any]:
+    gains = {
+        (size, stretch, before): gain
+        for size, scale in ((32, 4.0), (256, 1.0))
+        for stretch, worth in (("real", 0.01), ("random", 0.002))
+        for before, gain in (("another stretch", 0.0), ("its copy", scale * worth), ("its reverse complement", -0.001))
+    }
+    rows = [
+        {
+            "stretch": stretch, "length": size, "before": before, "value": 1.3 - gain,
+            "interval": [1.29 - gain, 1.31 - gain], "gain": gain,
+            "gain_interval": None if before == "another stretch" else [gain - 0.001, gain + 0.001],
+            "count": 256 * size,
+        }
+        for (size, stretch, before), gain in gains.items()
+    ]  # fmt: skip
+    told = {"value": 0.01, "interval": [0.009, 0.011], "windows": 256, "warnings": [], "settings": {"windows": None}}
+    return _signed(setting, "copying", "test", "nats per base") | told | {"rows": rows}
 
 
 def _leakage() -> dict[str, Any]:

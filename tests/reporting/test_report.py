@@ -221,3 +221,17 @@ def test_the_room_needs_no_torch(tmp_path: Path) -> None:
         "sys.exit('torch' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_copying_is_told_for_the_shortest_and_the_longest_stretch(whole: Report) -> None:
+    table = next(table for table in whole.details if table.name == "copying")
+    assert [column.key for column in table.columns] == [
+        "real_32_copy",
+        "random_32_copy",
+        "real_256_copy",
+        "random_256_copy",
+        "real_256_complement",
+    ]
+    for row in table.rows:
+        assert [cell.value for cell in row.cells] == [0.04, 0.008, 0.01, 0.002, -0.001]
+        assert row.cells[2].under == "0.009 to 0.011"
