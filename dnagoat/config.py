@@ -19,6 +19,9 @@ DISTANCE_PERIODS = (2.0, 3.0, 4.0, 6.0, 10.5, 24.0)
 DNA_PERIODS = (3.0, 10.5, 60.0, 171.0, 300.0, 1_000.0, 5_000.0, 20_000.0)
 
 
+STRONGEST = 1000.0  # of a momentum; the literature has up to 2
+
+
 class Frozen(BaseModel):
     """Immutable, refuses unknown fields; a wrong value is an `OptionError` of one sentence."""
 
@@ -104,7 +107,7 @@ class GoatConfig(Frozen):
 class MomentumConfig(Frozen):
     """The shear of queries and keys; `layers` None means every layer."""
 
-    strength: float = Field(ge=0)
+    strength: float = Field(ge=0, le=STRONGEST)
     ramp_steps: int = Field(0, ge=0)
     layers: tuple[int, ...] | None = None
 
@@ -139,10 +142,10 @@ class ModelConfig(Frozen):
     `classes` is 4 (A, C, G, T), or 5 where the authors' protocol scores N too.
     """
 
-    width: int = Field(128, ge=1)
-    heads: int = Field(2, ge=1)
-    layers: int = Field(4, ge=1)
-    mlp_width: int = Field(512, ge=1)
+    width: int = Field(128, ge=1, le=2**17)
+    heads: int = Field(2, ge=1, le=2**10)
+    layers: int = Field(4, ge=1, le=2**10)
+    mlp_width: int = Field(512, ge=1, le=2**20)
     context: int = Field(1024, ge=1, description="training length in bases; schemes may run past it")
     classes: Literal[4, 5] = 4
     position: PositionConfig = PositionConfig()
@@ -177,7 +180,7 @@ class TrainConfig(Frozen):
     """How the weights are found; everything that a resumed run must agree on."""
 
     steps: int = Field(1000, ge=1)
-    batch_size: int = Field(8, ge=1, description="windows in the effective batch of all processes")
+    batch_size: int = Field(8, ge=1, le=2**20, description="windows in the effective batch of all processes")
     micro_batch: int | None = Field(None, ge=1, description="windows at once on one device; None = all")
     lr: float = Field(3e-4, gt=0)
     warmup: int = Field(100, ge=0)

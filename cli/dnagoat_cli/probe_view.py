@@ -45,18 +45,20 @@ def induced(given: Given) -> None:
     from dnagoat.evaluation.probes.induction import induction
     from dnagoat.evaluation.probes.presets import induction_preset
     from dnagoat.evaluation.probes.sweep import Sweep
+    from dnagoat.training.presets import refuse_idle
 
     options = induction_preset(given["preset"])
-    renamed = {"placements": given["placement"], "layers": given["depth"], "recipes": given["recipe"]}
+    rope_base = _given(given, "rope_base")
+    refuse_idle(given["position"], {f"model.position.{name}": value for name, value in rope_base.items()})
     options = options.but(
-        position=PositionConfig(name=given["position"], **_given(given, "rope_base")),
+        position=PositionConfig(name=given["position"], **rope_base),
         model=options.model.but(**_given(given, "width")),
         train=options.train.but(**_given(given, *TRAIN)),
         **_given(given, "seeds", "trials", "vocabulary", "length", "stretch"),
         **_several(given, "strengths", float),
-        **_several(renamed, "layers", int),
-        **_several(renamed, "placements", str),
-        **_several(renamed, "recipes", str),
+        **_several(given, "depth", int, field="layers"),
+        **_several(given, "placement", str, field="placements"),
+        **_several(given, "recipe", str, field="recipes"),
     )
     _carried(
         "induction",
@@ -97,14 +99,14 @@ def _given(given: Given, *names: str) -> dict[str, Any]:
     return {name: given[name] for name in names if given.get(name) is not None}
 
 
-def _several(given: Given, name: str, kind: Callable[[str], Any]) -> dict[str, tuple[Any, ...]]:
-    """`--name 1,2,4` as a tuple of numbers or words; nothing where it was not given."""
+def _several(given: Given, name: str, kind: Callable[[str], Any], field: str = "") -> dict[str, tuple[Any, ...]]:
+    """`--name 1,2,4` as a tuple of numbers or words of that field; nothing where it was not given."""
     from dnagoat.errors import OptionError
 
     if given.get(name) is None:
         return {}
     try:
-        return {name: tuple(kind(part.strip()) for part in given[name].split(","))}
+        return {field or name: tuple(kind(part.strip()) for part in given[name].split(","))}
     except ValueError:
         raise OptionError(f"--{name} {given[name]}: give numbers with commas between them") from None
 

@@ -31,7 +31,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     """NLL of the same bases at each length, the gain over the shortest, and NLL by position at the longest."""
     dataset = options.dataset_of(run)
     wanted = parse(options.lengths, run.config.model.context)
-    lengths, ends, warnings = _fitting(dataset, wanted, options)
+    lengths, ends, warnings = fitting(dataset, wanted, options)
     refuse_dense(run.config.model, lengths[-1])
     model = run.model(options.which, options.device)
     once, scored = run.config.model.context, max(lengths[0] // 2, 1)
@@ -60,7 +60,7 @@ def parse(lengths: Sequence[str], context: int) -> list[int]:
         number = text.lower().removesuffix("x").replace(",", "").replace("_", "")
         try:
             length = round(float(number) * context) if text.lower().endswith("x") else int(number)
-        except ValueError:
+        except (ValueError, OverflowError):
             raise OptionError(f"--lengths {text}: give multiples of the training length (4x) or bases (4096)") from None
         if length < 2:
             raise OptionError(f"--lengths {text}: a length is at least 2 bases")
@@ -79,7 +79,7 @@ def refuse_dense(config: ModelConfig, length: int) -> None:
         )
 
 
-def _fitting(dataset: Dataset, lengths: list[int], options: MeasureOptions) -> tuple[list[int], Ints, list[str]]:
+def fitting(dataset: Dataset, lengths: list[int], options: MeasureOptions) -> tuple[list[int], Ints, list[str]]:
     """The lengths that the split has room for, where the scored stretches end, and what was left out."""
     regions = stretches(dataset, options.split)
     room = max(end - start for start, end in regions)

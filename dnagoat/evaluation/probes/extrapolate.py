@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from dnagoat.config import Frozen, RunConfig
-from dnagoat.evaluation.lengths import parse
+from dnagoat.evaluation.lengths import fitting, parse, refuse_dense
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, ensure, silent
-from dnagoat.evaluation.pieces import stretches
+from dnagoat.evaluation.probes.several import MOST_SEEDS, ONCE, SOME
 from dnagoat.genome.dataset import Dataset
 from dnagoat.runs import open_run
 from dnagoat.training.arms import of_arm, run_folder
@@ -23,8 +23,8 @@ from dnagoat.training.presets import configure
 class ExtrapolateOptions(Frozen):
     """Which arms are trained from which seeds, and at which lengths (`4x` or bases) the same bases are scored."""
 
-    arms: tuple[str, ...] = ("rope", "goat")
-    seeds: int = Field(1, ge=1)
+    arms: Annotated[tuple[str, ...], SOME, ONCE] = ("rope", "goat")
+    seeds: int = Field(1, ge=1, le=MOST_SEEDS)
     preset: str = "tiny"
     training: dict[str, Any] = Field(default_factory=dict, description="fields of the run's configuration by path")
     lengths: tuple[str, ...] = ("1x", "2x", "4x", "8x", "16x")
@@ -45,11 +45,11 @@ def extrapolate(
         }
     )
     # What cannot be scored, or cannot be a model, is refused before any is trained.
-    parse(asked.lengths, dataset.window)
-    stretches(dataset, asked.split)
+    lengths, *_ = fitting(dataset, parse(asked.lengths, dataset.window), asked)
     arms = {arm: [run_config(dataset, options, arm, seed) for seed in range(options.seeds)] for arm in options.arms}
     for first, *_ in arms.values():
         count(first.model)
+        refuse_dense(first.model, lengths[-1])
     return {
         "probe": "extrapolate",
         "unit": "nats per base",

@@ -7,26 +7,28 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor
 
 from dnagoat.attention.momentum import Momentum, shear
 from dnagoat.attention.positions import At, Pair
-from dnagoat.config import Frozen, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
+from dnagoat.config import STRONGEST, Frozen, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
 from dnagoat.evaluation.measures import Progress, Result, silent
 from dnagoat.evaluation.probes.fit import Batch, learned
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms
+from dnagoat.evaluation.probes.several import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.sweep import Sweep
 from dnagoat.evaluation.probes.tokens import TokenLM
 
 Placement = Literal["after", "before"]
 Recipe = Literal["none", "momentum"]
+Strength = Annotated[float, Field(ge=0, le=STRONGEST)]
 
 
 class InductionOptions(Frozen):
@@ -35,15 +37,29 @@ class InductionOptions(Frozen):
     vocabulary: int = Field(128, ge=2)
     length: int = Field(64, ge=4)
     stretch: int = Field(16, ge=2, description="symbols that come back")
-    strengths: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
-    placements: tuple[Placement, ...] = ("after", "before")
-    layers: tuple[int, ...] = (1,)
-    recipes: tuple[Recipe, ...] = ("none",)
-    seeds: int = Field(1, ge=1)
+    strengths: Annotated[tuple[Strength, ...], SOME, ONCE, RISING] = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
+    placements: Annotated[tuple[Placement, ...], SOME, ONCE] = ("after", "before")
+    layers: Annotated[tuple[int, ...], SOME, ONCE, RISING] = (1,)
+    recipes: Annotated[tuple[Recipe, ...], SOME, ONCE] = ("none",)
+    seeds: int = Field(1, ge=1, le=MOST_SEEDS)
     trials: int = Field(200, ge=1, description="test sequences a seed; each asks stretch - 1 times")
     position: PositionConfig = PositionConfig(name="rope")
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
+
+    @model_validator(mode="after")
+    def _held(self) -> Self:
+        widest = max(self.vocabulary, self.length)  # a sequence is the beginning of a shuffled vocabulary
+        refuse_too_many(
+            widest * max(self.train.batch_size, self.trials),
+            {
+                "batch_size": self.train.batch_size,
+                "trials": self.trials,
+                "vocabulary": self.vocabulary,
+                "length": self.length,
+            },
+        )
+        return self
 
 
 class ShearBefore(Momentum):

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dnagoat import __version__
 from dnagoat.config import Frozen, ModelConfig, RunConfig, TrainConfig
@@ -18,6 +18,7 @@ from dnagoat.evaluation.measures import Progress, Result, silent
 from dnagoat.evaluation.probes.fit import Batch, learned
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
+from dnagoat.evaluation.probes.several import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.sweep import Sweep
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model import DnaLM
@@ -34,13 +35,26 @@ class RecallOptions(Frozen):
     marker: int = 8
     key: int = 8
     length: int = Field(128, ge=1)
-    times: tuple[int, ...] = (1, 2, 4, 8, 16)
-    depths: int = Field(5, ge=2, description="places from the start (0) to just before the question (1)")
+    times: Annotated[tuple[Annotated[int, Field(ge=1)], ...], SOME, ONCE, RISING] = (1, 2, 4, 8, 16)
+    depths: int = Field(5, ge=2, le=1000, description="places from the start (0) to just before the question (1)")
     trials: int = Field(100, ge=1, description="sequences for each depth and length, a seed")
-    arms: tuple[str, ...] = ("rope", "goat")
-    seeds: int = Field(1, ge=1)
+    arms: Annotated[tuple[str, ...], SOME, ONCE] = ("rope", "goat")
+    seeds: int = Field(1, ge=1, le=MOST_SEEDS)
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
+
+    @model_validator(mode="after")
+    def _held(self) -> Self:
+        refuse_too_many(
+            self.length * max(self.train.batch_size, self.trials * self.times[-1]),
+            {
+                "batch_size": self.train.batch_size,
+                "trials": self.trials,
+                "length": self.length,
+                "times": self.times[-1],
+            },
+        )
+        return self
 
     @property
     def hidden(self) -> Task:

@@ -26,7 +26,7 @@ def begin(out: Path, settings: Row, units: Sequence[Unit], *, force: bool) -> di
     """
     file, head = out / FILE, _line(settings)
     first, *lines = _whole_lines(file) or [head]
-    different = "; ".join(_differences(_read(file, first), settings))
+    different = _different(_read(file, first), settings)
     if different and not force:
         raise RunError(f"{file} was begun with {different}; give another --out, or --force to replace it")
     kept = {} if different else _kept(file, lines)
@@ -71,6 +71,13 @@ def _read(file: Path, line: str) -> Row:
     if not isinstance(row, dict):
         raise RunError(f"{file} is damaged: a line is no JSON object; remove the line, and its model is trained again")
     return row
+
+
+def _different(kept: Row, asked: Row) -> str:
+    """What was asked otherwise; two kinds of probe have no settings to compare."""
+    if kept.get("probe") != asked.get("probe"):
+        kept, asked = ({"probe": settings.get("probe")} for settings in (kept, asked))
+    return "; ".join(_differences(kept, asked))
 
 
 def _differences(kept: Row, asked: Row, within: str = "") -> Iterator[str]:

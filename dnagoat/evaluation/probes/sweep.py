@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -11,13 +12,20 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import TypeVar
 
+import torch
+
 from dnagoat.errors import DnagoatError, TrainingError
 from dnagoat.evaluation.measures import Progress, silent
 from dnagoat.evaluation.probes import rows
 from dnagoat.evaluation.probes.rows import Row, Unit
+from dnagoat.training.distributed import Processes
+from dnagoat.training.engine import OutOfMemory, memory_named
+from dnagoat.training.lock import locked
+from dnagoat.training.loop import nobody
 
 U = TypeVar("U", bound=Unit)
 Work = Callable[[U, Progress], Row]
+ALONE = Processes(0, 1, torch.device("cpu"))  # who writes; those that train for it write nothing
 FRESH = get_context("spawn")  # a fork would take over a device and threads that are in use
 
 
@@ -30,7 +38,16 @@ class Sweep:
     force: bool = False
 
     def run(self, settings: Row, units: Sequence[U], work: Work[U], progress: Progress) -> dict[U, Row]:
-        """What `work` finds for every unit; rows of the same settings that are there already are not made again."""
+        """What `work` finds for every unit; rows of the same settings that are there already are not made again.
+
+        A `RunError` where another sweep writes to the folder.
+        """
+        if self.out:
+            self.out.mkdir(parents=True, exist_ok=True)
+        with locked(self.out, ALONE, nobody) if self.out else nullcontext():
+            return self._run(settings, units, work, progress)
+
+    def _run(self, settings: Row, units: Sequence[U], work: Work[U], progress: Progress) -> dict[U, Row]:
         kept = rows.begin(self.out, settings, units, force=self.force) if self.out else {}
         found = {unit: kept[rows.key(unit)] for unit in units if rows.key(unit) in kept}
         waiting = [unit for unit in dict.fromkeys(units) if unit not in found]
@@ -42,8 +59,23 @@ class Sweep:
 
     def _made(self, units: Sequence[U], work: Work[U], progress: Progress) -> Iterator[tuple[U, Row]]:
         if self.jobs == 1:
-            return ((unit, work(unit, progress)) for unit in units)
+            return ((unit, _done(work, unit, progress)) for unit in units)
         return _side_by_side(units, work, self.jobs, progress)
+
+
+def _done(work: Work[U], unit: U, progress: Progress) -> Row:
+    """The unit's row; too large a model is the user's to mend."""
+    try:
+        with memory_named(0):
+            return work(unit, progress)
+    except (MemoryError, OutOfMemory):
+        raise TrainingError(
+            f"there is no memory for {_told(unit)}; give a smaller --batch-size, --width, --length or --trials"
+        ) from None
+
+
+def _told(unit: Unit) -> str:
+    return ", ".join(map(str, unit))
 
 
 def _side_by_side(units: Sequence[U], work: Work[U], jobs: int, progress: Progress) -> Iterator[tuple[U, Row]]:
@@ -73,12 +105,10 @@ def _side_by_side(units: Sequence[U], work: Work[U], jobs: int, progress: Progre
 
 
 def _send(pipe: Connection, work: Work[U], unit: U) -> None:
-    import torch
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends this process
     torch.set_num_threads(1)
     try:
-        pipe.send(work(unit, silent))
+        pipe.send(_done(work, unit, silent))
     except DnagoatError as fault:
         pipe.send(fault)
 
@@ -87,10 +117,9 @@ def _received(pipe: Connection, unit: Unit) -> Row:
     try:
         found = pipe.recv()
     except EOFError:
-        name = ", ".join(map(str, unit))
         raise TrainingError(
-            f"the process that trained {name} has died; the same command goes on from the others, with fewer --jobs "
-            "where memory was short"
+            f"the process that trained {_told(unit)} has died; the same command goes on from the others, with fewer "
+            "--jobs where memory was short"
         ) from None
     if isinstance(found, DnagoatError):
         raise found

@@ -68,6 +68,12 @@ def test_only_the_second_key_is_asked_and_depths_vary() -> None:
     assert not torch.equal(inputs, questions(SMALL.but(train=SMALL.train.but(batch_size=64)), seed=0, step=2)[0])
 
 
+def test_lengths_are_asked_from_short_to_long_whatever_their_order() -> None:
+    assert SMALL.but(times=(16, 1, 4)).times == (1, 4, 16)
+    with pytest.raises(OptionError, match=r"arms = .*at least 1 item"):
+        SMALL.but(arms=())
+
+
 def test_an_untrained_arm_guesses_and_every_cell_is_there() -> None:
     result = recall(SMALL.but(arms=("nope", "goat:sink+recency"), seeds=2))
     assert [arm["arm"] for arm in result["arms"]] == ["nope", "goat:sink+recency"]

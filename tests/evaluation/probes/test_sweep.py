@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import torch
 
 from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.errors import RunError, TrainingError
@@ -85,6 +88,53 @@ def test_force_goes_on_where_it_was_killed_and_begins_anew_what_is_finished(tmp_
     run(tmp_path, first, force=True)
     run(tmp_path, second, force=True)
     assert (first.asked, second.asked) == (UNITS[2:], UNITS)
+
+
+def test_two_sweeps_never_write_to_one_folder(tmp_path: Path) -> None:
+    holding = [sys.executable, "-c", HOLDING, str(tmp_path)]
+    with subprocess.Popen(holding, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        late = Work()
+        with pytest.raises(RunError, match=rf"is being trained by process {holder.pid} on .*give another --out$"):
+            run(tmp_path, late, force=True)
+        assert not late.asked
+        head, *rows = (tmp_path / FILE).read_text().splitlines()
+        assert json.loads(head) == SETTINGS and len(rows) == 1
+        holder.kill()
+    assert run(tmp_path, late) == {unit: {"seed": unit.seed} for unit in UNITS}
+    assert late.asked == UNITS[1:], "the lock fell with its holder, and what it had finished stayed"
+
+
+HOLDING = """
+import sys, time
+from pathlib import Path
+from dnagoat.evaluation.measures import silent
+from dnagoat.evaluation.probes.sweep import Sweep
+
+def work(unit, progress):
+    if unit == ("rope", 1):
+        print("held", flush=True)
+        time.sleep(600)
+    return {"seed": unit[1]}
+
+settings = {"probe": "needle", "train": {"steps": 2}}
+Sweep(Path(sys.argv[1])).run(settings, [("rope", 0), ("rope", 1)], work, silent)
+"""
+
+
+def test_a_folder_of_another_probe_is_told_by_its_name_alone(tmp_path: Path) -> None:
+    run(tmp_path, Work())
+    with pytest.raises(RunError, match=r"was begun with probe needle, not induction; give another --out"):
+        Sweep(tmp_path).run({"probe": "induction", "strengths": [0, 1]}, UNITS, Work(), silent)
+
+
+@pytest.mark.parametrize("lack", [MemoryError, torch.OutOfMemoryError], ids=["numpy", "torch"])
+def test_a_model_without_room_is_named(lack: type[Exception]) -> None:
+    def greedy(unit: Fit, progress: Progress) -> Row:
+        raise lack("more than there is")
+
+    with pytest.raises(TrainingError, match="no memory for rope, 0; give a smaller --batch-size"):
+        Sweep().run(SETTINGS, UNITS, greedy, silent)
 
 
 def test_a_damaged_line_is_named(tmp_path: Path) -> None:
