@@ -47,9 +47,10 @@ def free(out: Path, *, force: bool) -> None:
         raise RunError(f"{out} already holds a probe's result; give another --out, or --force to replace it")
 
 
-def sentence(result: Result) -> str:
-    """The finding, in one sentence with its numbers."""
-    return TOLD[result["probe"]][0](result)
+def sentence(result: Result, folder: str = "") -> str:
+    """The finding, in one sentence with its numbers, after the folder where several probes are told."""
+    said = TOLD[result["probe"]][0](result)
+    return f"{folder}: {said}" if folder else said
 
 
 def tables(result: Result) -> list[Table]:
@@ -71,12 +72,13 @@ def _share(row: Result) -> Cell:
 
 
 def _recall_said(result: Result) -> str:
-    ends = [arm["lengths"][-1] for arm in result["arms"]]
-    told = [
-        f"{arm['arm']} recalls {percent(end['value'], 0)} of the keys ({percent(arm['lengths'][0]['value'], 0)} at 1x)"
-        for arm, end in zip(result["arms"], ends, strict=True)
-    ]
-    return f"At {ends[0]['times']}x the training length of {whole(result['length'])} bases, {listed(told)}."
+    told = []
+    for arm in result["arms"]:
+        first, *_, end = [arm["lengths"][0], *arm["lengths"]]
+        near = f" ({percent(first['value'], 0)} at {first['times']}x)" if first is not end else ""
+        told.append(f"{arm['arm']} recalls {percent(end['value'], 0)} of the keys{near}")
+    times = result["arms"][0]["lengths"][-1]["times"]
+    return f"At {times}x the training length of {whole(result['length'])} bases, {listed(told)}."
 
 
 def _recall_tables(result: Result) -> list[Table]:
@@ -163,8 +165,9 @@ def _extrapolate_said(result: Result) -> str:
     for arm in result["arms"]:
         first, last = ([seed["lengths"][place]["value"] for seed in arm["seeds"]] for place in (0, -1))
         told.append(f"{arm['arm']} goes from {decimals(_mean(first))} to {decimals(_mean(last))}")
-    factor = result["arms"][0]["seeds"][0]["lengths"][-1]["factor"]
-    return f"From 1x to {factor:g}x the training length, {listed(told)} nats per base."
+    lengths = result["arms"][0]["seeds"][0]["lengths"]
+    near, far = (lengths[place]["factor"] for place in (0, -1))
+    return f"From {near:g}x to {far:g}x the training length, {listed(told)} nats per base."
 
 
 def _mean(values: Sequence[float]) -> float:

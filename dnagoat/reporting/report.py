@@ -31,7 +31,7 @@ from dnagoat.reporting.figures.probes import figure_of
 from dnagoat.reporting.methods import Methods, methods, versions
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.page import page
-from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.style import looks
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
@@ -166,8 +166,8 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
 def _tables(results: Results, warnings: Warnings) -> Iterator[Table]:
     if results.comparison is not None:
         yield from comparison.tables(results.comparison)
-    for probe, slug in _probes(results):
-        yield from (_named(table, slug, slug) for table in probes.tables(probe))
+    for probe, folder in results.named_probes():
+        yield from (_named(table, _slug(folder), folder) for table in probes.tables(probe))
     if results.runs:
         yield tables.outcome(results, warnings)
         yield tables.cost(results, warnings)
@@ -178,7 +178,7 @@ def _tables(results: Results, warnings: Warnings) -> Iterator[Table]:
 
 def _figures(results: Results, warnings: Warnings) -> Iterator[Figure]:
     drawn = [
-        *(_named(figure_of(probe), slug, slug) for probe, slug in _probes(results)),
+        *(_named(figure_of(probe), _slug(folder), folder) for probe, folder in results.named_probes()),
         verdicts.differences(results),
         likelihood.ladder(results, warnings),
         training.curves(results),
@@ -203,11 +203,8 @@ def _inspected(results: Results) -> list[RunResults]:
     return [run for run in results.firsts if "inspect" in run.measures]
 
 
-def _probes(results: Results) -> Iterator[tuple[Result, str]]:
-    """Each probe with the slug that tells it from others of its kind; empty where it is the only one."""
-    kinds = [probe["probe"] for probe in results.probes]
-    for probe, slug in zip(results.probes, results.probe_slugs, strict=True):
-        yield probe, slug if kinds.count(probe["probe"]) > 1 else ""
+def _slug(folder: str) -> str:
+    return folder.replace("/", "-")
 
 
 def _named(made: Shown, slug: str, said: str) -> Shown:

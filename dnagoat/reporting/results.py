@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -75,7 +75,7 @@ class Results:
     runs: list[RunResults] = field(default_factory=list)
     comparison: Result | None = None
     probes: list[Result] = field(default_factory=list)
-    probe_slugs: list[str] = field(default_factory=list)  # of their folders' names, made unique
+    probe_folders: list[str] = field(default_factory=list)  # by as few last names as tell them apart
     bench: list[Result] = field(default_factory=list)  # one content of `bench --out` each
     leakage: Result | None = None
     manifests: list[Result] = field(default_factory=list)  # of the datasets that are still there
@@ -93,6 +93,12 @@ class Results:
     def firsts(self) -> list[RunResults]:
         """One run an arm: what is shown where seeds would only repeat it."""
         return [next(run for run in self.runs if run.arm == arm) for arm in self.arms]
+
+    def named_probes(self) -> Iterator[tuple[Result, str]]:
+        """Each probe with the folder that tells it from others of its kind; empty where it is the only one."""
+        kinds = [probe["probe"] for probe in self.probes]
+        for probe, folder in zip(self.probes, self.probe_folders, strict=True):
+            yield probe, folder if kinds.count(probe["probe"]) > 1 else ""
 
     def of(self, arm: str) -> list[RunResults]:
         return [run for run in self.runs if run.arm == arm]
@@ -133,7 +139,7 @@ def read(paths: Sequence[Path], *, bench: Sequence[Path] = ()) -> Results:
         runs,
         found.comparison,
         read_probes(found.probes),
-        _slugs([path.resolve().name for path in found.probes]),
+        _told_apart(found.probes),
         [_bench(file) for file in bench],
         _leakage(runs),
         _manifests(runs),
@@ -149,6 +155,15 @@ def read_runs(paths: Sequence[Path], arms: Sequence[str | None] = ()) -> list[Ru
         RunResults(run, arm, slug, run.metrics(), _summary(run), _measures(run))
         for run, arm, slug in zip(runs, named, _slugs([run.name for run in runs]), strict=True)
     ]
+
+
+def _told_apart(paths: Sequence[Path]) -> list[str]:
+    """`short` and `long`, or `first/induction` and `second/induction` where the folders' own names are the same."""
+    parts = [path.resolve().parts for path in paths]
+    depth = 1
+    while len({own[-depth:] for own in parts}) < len(set(parts)):
+        depth += 1
+    return _slugs(["/".join(own[-depth:]) for own in parts])
 
 
 def _slugs(names: list[str]) -> list[str]:

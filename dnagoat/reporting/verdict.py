@@ -34,7 +34,8 @@ def verdict(results: Results, warnings: Warnings) -> Verdict:
         sentence = _of_one(results, scored[0])
     else:
         sentence = _of_several(results, scored)
-    sentence = " ".join([*(told(probe) for probe in results.probes), *([sentence] if results.runs else [])])
+    probes = [told(probe, folder) for probe, folder in results.named_probes()]
+    sentence = " ".join([*probes, *([sentence] if results.runs else [])])
     remarks = [*warnings.sentences, *_ladder(results, scored), *_seeds(results, scored)]
     return Verdict(sentence, remarks)
 

@@ -148,6 +148,30 @@ def test_two_probes_of_one_kind_keep_their_names_apart(tmp_path: Path) -> None:
     assert len(list((folder / "tables").glob("probe-*.csv"))) == 2 * 2 + 2
 
 
+def test_the_verdict_names_the_folder_of_each_of_two_probes_of_one_kind(tmp_path: Path) -> None:
+    folders = [tmp_path / "first" / "induction", tmp_path / "second" / "induction", tmp_path / "needle"]
+    for folder, probe in zip(folders, (INDUCTION, INDUCTION, RECALL), strict=True):
+        write({"format": 1, **probe}, folder)
+    made = report(read(folders), "dnagoat report ...")
+    told = [f"{folder}/induction: {sentence(INDUCTION)}" for folder in ("first", "second")]
+    assert made.verdict.sentence == " ".join([*told, sentence(RECALL)])
+    titles = [table.title for table in made.tables if table.name.startswith("probe-induction")]
+    assert all(("(first/induction)" in title) != ("(second/induction)" in title) for title in titles) and titles
+    made.write(tmp_path / "report")
+    assert (tmp_path / "report" / "figures" / "probe-induction-second-induction.svg").is_file()
+    (alone,) = read([folders[0]]).named_probes()
+    assert alone[1] == ""
+
+
+def test_the_sentence_names_the_lengths_that_were_asked() -> None:
+    far = {**RECALL, "arms": [{**arm, "lengths": arm["lengths"][1:]} for arm in RECALL["arms"]]}
+    assert sentence(far).endswith("bases, rope recalls 2 % of the keys and goat recalls 95 % of the keys.")
+    doubled = [{**LENGTHS[0], "factor": 2.0}, LENGTHS[1]]
+    assert sentence({**EXTRAPOLATE, "arms": [{"arm": "rope", "seeds": [{"seed": 0, "lengths": doubled}]}]}).startswith(
+        "From 2x to 16x"
+    )
+
+
 def test_the_law_of_strengths_has_its_own_table() -> None:
     _, law = tables(INDUCTION)
     assert [row.cells[0].value for row in law.rows] == [1.0, 0.6, 0.36]
