@@ -74,8 +74,8 @@ def _share(row: Result) -> Cell:
 def _recall_said(result: Result) -> str:
     told = []
     for arm in result["arms"]:
-        first, *_, end = [arm["lengths"][0], *arm["lengths"]]
-        near = f" ({percent(first['value'], 0)} at {first['times']}x)" if first is not end else ""
+        first, end = (arm["lengths"][place] for place in (0, -1))
+        near = f" ({percent(first['value'], 0)} at {first['times']}x)" if first != end else ""
         told.append(f"{arm['arm']} recalls {percent(end['value'], 0)} of the keys{near}")
     times = result["arms"][0]["lengths"][-1]["times"]
     return f"At {times}x the training length of {whole(result['length'])} bases, {listed(told)}."
