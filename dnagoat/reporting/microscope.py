@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dnagoat.reporting.figures import prior
-from dnagoat.reporting.figures.figure import Figure, canvas
+from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, percent, whole
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -207,23 +207,30 @@ def curves(result: Result) -> list[Figure]:
 def over_training(result: Result) -> Figure:
     """Reach and divergence against the step; a run with one checkpoint has its start and its end."""
     with drawing():
-        figure, axes = canvas(1, 2, height=3.2)
         steps = [checkpoint["step"] for checkpoint in result["checkpoints"]]
         styles = looks([f"layer {layer['layer'] + 1}" for layer in result["checkpoints"][0]["layers"]])
+        figure, axes = canvas(1, 2, height=3.2 + 0.04 * len(styles))
         for place, (name, look) in enumerate(styles.items()):
             for head in range(len(result["checkpoints"][0]["layers"][place]["heads"])):
                 along = [checkpoint["layers"][place]["heads"][head] for checkpoint in result["checkpoints"]]
                 label = name if head == 0 else None
                 for panel, key in zip(axes, ("reach_half", "divergence"), strict=True):
                     panel.plot(
-                        steps, [point[key] for point in along], color=look.colour, marker=look.marker, label=label
+                        steps,
+                        [point[key] for point in along],
+                        color=look.colour,
+                        linestyle=look.dash,
+                        linewidth=1,
+                        marker=look.marker,
+                        markersize=4,
+                        label=label,
                     )
         axes[0].set_ylabel("half of the prior within (bases)")
         axes[1].set_ylabel("KL of the prior from uniform (nats)")
         axes[0].axhline(result["context"] / 2, color=MUTED.light, linestyle=":")
         for panel in axes:
             panel.set_xlabel("training step")
-        axes[0].legend()
+        legend_above(figure, *axes[0].get_legend_handles_labels(), most=8)
     last = result["checkpoints"][-1]["layers"]
     nearest = min(head["reach_half"] for layer in last for head in layer["heads"])
     farthest = max(head["reach_half"] for layer in last for head in layer["heads"])

@@ -7,7 +7,7 @@ from typing import Any
 
 from dnagoat.config import RunConfig
 from dnagoat.files import read_json, write_json
-from tests.reporting import example
+from tests.reporting import example, inspected
 
 ARMS = {
     "rope": "rope",
@@ -19,6 +19,7 @@ ARMS = {
     "sinusoidal@lr=0.0003": "sinusoidal",
     "goat@init=uniform@rank=2": "goat",
 }
+INSPECTED = 2  # arms, in the eight layers and eight heads of the authors' model
 LATER = tuple(name for name in example.MEASURES)
 
 
@@ -31,6 +32,8 @@ def crowd(folder: Path, arms: int = 4, *, steps: int = 900) -> tuple[Path, Path]
             example.run(path, _config(ARMS[name], seed, steps), 1.31 - 0.004 * place, missing=LATER if seed else ())
             if ARMS[name].startswith("goat") and not seed:
                 _begun(path / "evaluation" / "prior.json")
+            if place < INSPECTED and not seed:
+                write_json(path / "evaluation" / "inspect.json", inspected.result(ARMS[name], layers=8, heads=8))
     write_json(folder / "comparison.json", _comparison(names))
     write_json(folder / "bench.json", bench(names))
     return folder, folder / "bench.json"

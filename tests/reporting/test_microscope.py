@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,87 +15,7 @@ from dnagoat.reporting.results import Results, read_runs
 from dnagoat.reporting.style import KNOWN_ARMS, MUTED
 from dnagoat.reporting.table import Table
 from tests.reporting import example
-
-DISTANCES = [*range(512), *range(512, 1024, 8)]
-
-
-def curve(step: int, head: int) -> list[float]:
-    """A peak at 3 and, as high, its copy at 171 bases, over a slope that training takes away."""
-    d = np.array(DISTANCES)
-    return (4.0 * ((d == 3) | (d == 171)) - 0.05 * (d + head) / (1 + step)).tolist()
-
-
-def checkpoint(step: int, layers: int, heads: int, *, curves: bool) -> dict[str, Any]:
-    return {
-        "step": step,
-        "layers": [
-            {
-                "layer": layer,
-                "momentum": None if layer == 0 else 0.1 * (1 + step),
-                "periods": [3.0, 10.5],
-                "heads": [
-                    {
-                        "head": head,
-                        "reach_half": 12,
-                        "reach_95": 80,
-                        "divergence": 1.0,
-                        "peak": None if head else 3 + step,
-                        "slope": 0.05 / (1 + step),
-                        "sink_lead": 0.1,
-                        "waves": [1.0, 2.0],
-                        "strongest": 10.5,
-                    }
-                    for head in range(heads)
-                ],
-            }
-            for layer in range(layers)
-        ],
-        "waves": [
-            {"period": 3.0, "periods": [3.0, 3.0], "amplitude": 1.0, "moved": 0.1 * step, "mean_rank": 1.0, "p": 0.9},
-            {"period": 10.5, "periods": [10.0, 12.0], "amplitude": 2.0, "moved": step, "mean_rank": 2.0, "p": 0.01},
-        ],
-        "curves": [
-            {
-                "layer": layer,
-                "heads": [
-                    {
-                        "head": head,
-                        "slope": 0.05,
-                        "log_prior": curve(step, head),
-                        "sink": [step / (1 + d) for d in DISTANCES],
-                    }
-                    for head in range(heads)
-                ],
-            }
-            for layer in range(layers)
-        ]
-        if curves
-        else None,
-    }
-
-
-def result(position: str = "goat", layers: int = 2, heads: int = 2, normaliser: str = "softmax") -> dict[str, Any]:
-    """A made-up result with five checkpoints beside the start."""
-    tightness = 0.8 if normaliser == "softmax" else None
-    row = {"omega": 2.0, "tightness": tightness, "moved": 0.1, "first_weight": 0.2, "first_prior": 0.1}
-    return {
-        "position": position,
-        "normaliser": normaliser,
-        "context": 1024,
-        "distances": DISTANCES,
-        "kept": [1, 2, 3, 4, 5],
-        "checkpoints": [checkpoint(step, layers, heads, curves=step in (0, 1, 3, 5)) for step in range(6)],
-        "rows": [{"layer": layer, "head": head, **row} for layer in range(layers) for head in range(heads)],
-        "ablations": [
-            {"without": None, "value": 1.3, "count": 1000},
-            {"without": "sink", "value": 1.31, "cost": 0.01, "interval": [0.005, 0.015]},
-        ],
-        "windows": 16,
-        "window": 1024,
-        "blocks": 12,
-        "block_bases": 20_000,
-        "warnings": ["only 12 blocks of 20,000 bases: the interval is too narrow below 30"],
-    }
+from tests.reporting.inspected import result
 
 
 def named(tables: list[Table]) -> dict[str, Table]:
@@ -171,10 +90,21 @@ def test_curves_go_from_grey_dashes_over_pale_lines_to_the_last(position: str) -
 
 
 def test_a_model_of_many_heads_is_drawn_lightly_and_has_room() -> None:
-    """Start and last alone; a layout that finds no room would warn, and fail here."""
+    """Start and last alone, as finely as their panels show; a layout that finds no room would warn, and fail here."""
     _, priors, sinks = microscope.figures(result(layers=8, heads=8))
     assert len(lines(priors.drawing.axes[0])) == 2
-    assert len(priors.inline()) + len(sinks.inline()) < 800_000
+    assert len(priors.inline()) + len(sinks.inline()) < 550_000
+
+
+def test_as_many_heads_as_models_have_are_told_apart() -> None:
+    """Twelve a layer have room for one tick each; a layer has a colour, a line or a marker of its own."""
+    training, priors, _ = microscope.figures(result(layers=12, heads=12))
+    assert [tick.get_text() for tick in priors.drawing.axes[-1].get_xticklabels()] == ["171"]
+    lines = training.drawing.axes[0].get_lines()
+    looks = {
+        (line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines if line.get_marker() != "None"
+    }
+    assert len(looks) == 12
 
 
 def test_the_start_that_a_prior_holds_is_drawn(tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure 
     ]
     runs = [run for run, _ in measured]
     shared = same_bases(runs, split)
-    baselines = next((found for _, nll in measured if (found := nll.get("baselines"))), []) if shared else []
+    ladders = [nll["baselines"] for _, nll in measured if nll.get("baselines")]
+    baselines = ladders[0] if ladders and shared else []
     bars += [(rung_name(baseline), baseline, None) for baseline in baselines]
     with drawing():
         lines = max(name.count("\n") + 1 for name, _, _ in bars)

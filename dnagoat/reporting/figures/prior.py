@@ -22,7 +22,8 @@ MARKED = {3.0: "3", 10.5: "10.5", 171.0: "171"}
 
 LEAST_SINK = 0.05  # nats; the scale of the sink is never finer, since less than this changes no attention
 ROOMY = 4  # panels beside each other that leave room for whole words
-DOTS = 100  # across a panel, of about two points each where two stand beside each other
+CRAMPED = 8  # more leave room for one tick
+DOTS = 400  # across a row of panels, of about two points each where up to ROOMY stand beside each other
 PALE = 0.35  # opacity of checkpoints between the start and the last
 FLOOR = -6.0  # nats below the top, where panels end: a weight of 1/400 of the largest is as good as none
 
@@ -86,7 +87,7 @@ def priors(name: str, title: str, distances: Sequence[float], heads: Sequence[He
     with drawing():
         figure, axes = canvas(layers, columns, height=0.7 + 1.3 * layers, share_x=True, share_y=True)
         for head in heads:
-            _draw(axes[head.layer * columns + head.head], distances, head, colour, narrow=columns > ROOMY)
+            _draw(axes[head.layer * columns + head.head], distances, head, colour, columns)
         figure.supxlabel("distance to the key (bases)", fontsize=9.5)
         lowest = min(min(_from_top(curve)) for head in heads for curve in head.log_priors)
         axes[0].set_ylim(max(lowest, FLOOR) * 1.08 - 0.1, 0.35)
@@ -107,41 +108,43 @@ def priors(name: str, title: str, distances: Sequence[float], heads: Sequence[He
     )
 
 
-def _draw(panel: Axes, distances: Sequence[float], head: Head, colour: str, *, narrow: bool) -> None:
+def _draw(panel: Axes, distances: Sequence[float], head: Head, colour: str, columns: int) -> None:
     for period in MARKED:
         panel.axvline(period, color=GRID.light, linewidth=1.2, zorder=0)
-    _lines(panel, distances, [_from_top(curve) for curve in head.log_priors], colour)
+    _lines(panel, distances, [_from_top(curve) for curve in head.log_priors], colour, DOTS // max(columns, ROOMY))
     panel.set_xscale("symlog", linthresh=2)
     panel.grid(visible=False)
+    narrow = columns > ROOMY
     place = f"L{head.layer + 1} H{head.head + 1}" if narrow else f"layer {head.layer + 1}, head {head.head + 1}"
     title = place if narrow or head.slope is None else f"{place}, slope {head.slope:.3g}"
     panel.set_title(title, fontsize=8.5, fontweight="normal")
     far = [tick for tick in (1000, 5000, 20000) if tick <= max(distances)]
-    ticks = [min(MARKED), max(MARKED)] if narrow else [0, *MARKED, *far]
+    few = [max(MARKED)] if columns > CRAMPED else [min(MARKED), max(MARKED)]
+    ticks = few if narrow else [0, *MARKED, *far]
     panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
     panel.minorticks_off()
 
 
-def _lines(panel: Axes, places: Sequence[float], curves: Sequence[Sequence[float]], colour: str) -> None:
+def _lines(panel: Axes, places: Sequence[float], curves: Sequence[Sequence[float]], colour: str, dots: int) -> None:
     """The newest curve in colour, over the start in grey dashes and what came between them, paler."""
     *before, newest = curves
     for number, curve in enumerate(before):
         start = number == 0
         panel.plot(
-            *_seen(places, curve),
+            *_seen(places, curve, dots),
             color=MUTED.light if start else colour,
             linestyle="--" if start else "-",
             linewidth=1,
             alpha=1 if start else PALE,
         )
-    panel.plot(*_seen(places, newest), color=colour, linewidth=1.4)
+    panel.plot(*_seen(places, newest, dots), color=colour, linewidth=1.4)
 
 
-def _seen(places: Sequence[float], curve: Sequence[float]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The points that a panel can show: of those on one of its DOTS, which are even in log(1 + place), the lowest and
+def _seen(places: Sequence[float], curve: Sequence[float], dots: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The points that a panel can show: of those on one of its dots, which are even in log(1 + place), the lowest and
     the highest, so that no peak is lost. Every further one only makes the page heavier."""
     x, y = np.asarray(places, dtype=float), np.asarray(curve, dtype=float)
-    dot = np.floor(DOTS * np.log1p(x) / np.log1p(x[-1]))
+    dot = np.floor(dots * np.log1p(x) / np.log1p(x[-1]))
     upwards = np.lexsort((y, dot))  # dot by dot, each from its lowest to its highest
     lowest = np.flatnonzero(np.diff(dot[upwards], prepend=-1))
     highest = np.append(lowest[1:], len(x)) - 1
@@ -174,7 +177,7 @@ def sinks(name: str, title: str, positions: Sequence[float], heads: Sequence[Hea
         figure, axes = canvas(rows, columns, height=0.7 + 1.7 * rows, share_x=True, share_y=True)
         for head in heads:
             panel = axes[head.layer]
-            _lines(panel, positions, head.sinks, colour)
+            _lines(panel, positions, head.sinks, colour, DOTS // ROOMY)
             panel.set_title(f"layer {head.layer + 1}", fontsize=8.5, fontweight="normal")
             panel.set_xscale("symlog", linthresh=1)
             panel.set_xticks([0, 1, 10, 100], ["0", "1", "10", "100"], fontsize=8)
