@@ -10,6 +10,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from dnagoat.wording import counted
+
 if TYPE_CHECKING:
     from dnagoat.evaluation.measures import Result
 
@@ -128,7 +130,7 @@ def _copying(result: Result) -> Iterator[Table]:
 
 def _strands(result: Result) -> Iterator[Table]:
     average, signed = result["rc_average"], result["signed"]
-    table = _table(f"Both strands of {result['windows']:,} windows", "", "nats a base", "95 % interval")
+    table = _table(f"Both strands of {counted(result['windows'], 'window')}", "", "nats a base", "95 % interval")
     table.add_row("mean |NLL(x) - NLL(rc x)| of a window", _number(result["value"]), _interval(result["interval"]))
     table.add_row("mean NLL(x) - NLL(rc x)", f"{signed['value']:+.4f}", _interval(signed["interval"], "+"))
     table.add_row("NLL, mean of both strands", _number(average["value"]), _interval(average["interval"]))
@@ -137,8 +139,9 @@ def _strands(result: Result) -> Iterator[Table]:
 
 def _protocol(result: Result) -> Iterator[Table]:
     table = _table("The GOAT authors' protocol (not comparable with the other tables)", "", "nats a symbol")
-    table.add_row(f"{result['batches']} batches of {result['batch_size']} validation windows", _number(result["value"]))
-    windows = f", {result['evaluation_windows']:,} windows each" if "evaluation_windows" in result else ""
+    batches = f"{counted(result['batches'], 'batch')} of {counted(result['batch_size'], 'validation window')}"
+    table.add_row(batches, _number(result["value"]))
+    windows = f", {counted(result['evaluation_windows'], 'window')} each" if "evaluation_windows" in result else ""
     table.add_row(f"best of the evaluations while training{windows}", _number(result["best_of_evaluations"]))
     for name, value in result["published"].items():
         table.add_row(f"published, {name}", _number(value))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from dnagoat.wording import counted
+
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
     from dnagoat.training.parallel import Execution
@@ -38,9 +40,8 @@ def show_plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> 
 
 def _table(config: RunConfig, planned: Plan, device: str, windows: int) -> Table:
     train, position = config.train, config.model.position.name
-    table = Table(
-        title=f"{config.preset} with {position}, {train.steps:,} steps of {train.batch_size} windows", box=None
-    )
+    steps = f"{counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}"
+    table = Table(title=f"{config.preset} with {position}, {steps}", box=None)
     table.add_column()
     table.add_column(justify="right")
     table.add_column(style="dim")
@@ -50,7 +51,7 @@ def _table(config: RunConfig, planned: Plan, device: str, windows: int) -> Table
         ("weights", _size(planned.weights), "float32"),
         ("gradients", _size(planned.gradients), "float32"),
         ("optimizer", _size(planned.optimizer), "AdamW's two moments"),
-        ("activations", _size(planned.activations), f"{planned.windows} windows at once, {train.precision}"),
+        ("activations", _size(planned.activations), f"{counted(planned.windows, 'window')} at once, {train.precision}"),
         ("expected memory", _size(planned.expected), f"of {_size(planned.device_bytes)} on {device}"),
         ("largest batch", f"{planned.largest:,}", f"windows of {config.model.context:,} bases at once on {device}"),
         ("speed", _or_dash(planned.tokens_per_second, ",.0f"), f"bases/s, measured here with {windows} at once"),

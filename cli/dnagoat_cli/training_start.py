@@ -46,6 +46,8 @@ def say(main: bool) -> Callable[[str], None]:
 
 def conclude(out: Path, as_json: bool) -> None:
     """What a run came to, from its summary.json; nothing where it was stopped before its end."""
+    from dnagoat.wording import counted
+
     file = out / "summary.json"
     if not file.exists():
         return
@@ -55,8 +57,8 @@ def conclude(out: Path, as_json: bool) -> None:
         return
     best = "–" if summary["best_val_nll"] is None else f"{summary['best_val_nll']:.4f} nats/base"
     Console().print(
-        f"[bold]{out}[/bold]  {summary['steps']:,} steps, {summary['bases']:,} bases in {summary['seconds']:.0f} s, "
-        f"{summary['tokens_per_second']:,.0f} bases/s; best validation {best} at step {summary['best_step']}",
+        f"[bold]{out}[/bold]  {counted(summary['steps'], 'step')}, {counted(summary['bases'], 'base')} in "
+        f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; best validation {best} at step {summary['best_step']}",
         highlight=False,
         soft_wrap=True,
     )
