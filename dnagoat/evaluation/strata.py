@@ -16,6 +16,7 @@ from dnagoat.evaluation.likelihood import Scores
 from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.pieces import Pieces, blocks_of
 from dnagoat.evaluation.scored import about, scores_of
+from dnagoat.evaluation.seen import WORD, occurrences
 from dnagoat.genome.alphabet import CODE, MASKED, C, G, N
 from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset
@@ -65,6 +66,8 @@ def _rare(found: list[Result]) -> Iterator[str]:
 def groups(dataset: Dataset, scores: Scores, marks: list[tuple[str, Marks]]) -> Iterator[Group]:
     """The divisions, one after the other: each is as large as the scores."""
     make: list[Callable[[Dataset, Scores], Group]] = [repeats, gc_deciles, cpg, distance]
+    if len(dataset.starts("train")):
+        make.insert(1, seen)
     make += [partial(marked, name, of) for name, of in marks]
     yield from (each(dataset, scores) for each in make)
 
@@ -73,6 +76,14 @@ def repeats(dataset: Dataset, scores: Scores) -> Group:
     masked = dataset.tokens[scores.pieces.positions()] & MASKED != 0
     question = "Soft-masked bases (repeats, where the source marks them) and the rest"
     return Group("repeats", question, ["unique", "soft-masked"], masked.astype(np.int64))
+
+
+def seen(dataset: Dataset, scores: Scores) -> Group:
+    """The bases before, as a word: how often has the model read it in training, on either strand?"""
+    times = occurrences(dataset, scores.pieces)
+    names = [f"fewer than {WORD} read", "never", "once", "2 to 9", "10 to 99", "100 to 999", "1,000 or more"]
+    question = f"How often the {WORD} bases before stand in the training split, on either strand"
+    return Group("seen", question, names, np.searchsorted([0, 1, 2, 10, 100, 1000], times, side="right"))
 
 
 def gc_deciles(dataset: Dataset, scores: Scores) -> Group:

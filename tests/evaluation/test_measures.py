@@ -82,4 +82,4 @@ def test_a_report_from_another_folder_measures_the_other_runs(
     kept = [read_json(each.path / "evaluation" / "strata-test.json") for each in (run, other)]
     assert kept[0] == result
     assert kept[1]["settings"] == result["settings"] | {"strata": []}
-    assert [group["name"] for group in kept[1]["groups"]] == ["repeats", "gc", "cpg", "distance"]
+    assert [group["name"] for group in kept[1]["groups"]] == ["repeats", "seen", "gc", "cpg", "distance"]

@@ -8,8 +8,10 @@ import pytest
 from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation.bed import Marks, home, read_bed
 from dnagoat.evaluation.measures import MeasureOptions, ensure
+from dnagoat.evaluation.pieces import stretches
 from dnagoat.evaluation.scored import scores_of
 from dnagoat.evaluation.strata import gc_deciles
+from dnagoat.genome.alphabet import decode, reverse_complement
 from dnagoat.genome.dataset import Dataset
 
 QUICK = MeasureOptions(block=100, resamples=1000)
@@ -63,12 +65,19 @@ def test_strata_divide_the_scored_bases(make_run, dataset: Dataset, bed: Path) -
     scores = scores_of(run, dataset, options)
     at, known = scores.pieces.positions(), ~np.isnan(scores.losses)
     groups = {group["name"]: {row["name"]: row for row in group["strata"]} for group in result["groups"]}
-    assert list(groups) == ["repeats", "gc", "cpg", "distance", "some.bed"]
+    assert list(groups) == ["repeats", "seen", "gc", "cpg", "distance", "some.bed"]
     for rows in groups.values():
         assert sum(row["count"] for row in rows.values()) == result["count"]
         assert sum(row["share"] for row in rows.values()) == pytest.approx(1)
-        total = sum(row["value"] * row["count"] for row in rows.values())
+        total = sum((row["value"] or 0) * row["count"] for row in rows.values())
         assert total / result["count"] == pytest.approx(np.nanmean(scores.losses), abs=1e-6)
+
+    text = {split: dataset.codes(*stretches(dataset, split)[0]) for split in ("train", "test")}
+    both = [decode(text["train"]), decode(reverse_complement(text["train"]))]
+    first = dataset.starts("test")[0]
+    words = [decode(text["test"][max(place - 16, 0) : place]) for place in at - first]
+    unread = np.array([(place - first) % 64 < 16 or "N" in word for place, word in zip(at, words, strict=True)])
+    times = np.array([sum(strand.count(word) for strand in both) for word in words])
 
     inside = (at - dataset.contigs[2].offset < 100) | np.isin(at - dataset.contigs[2].offset, range(150, 200))
     codes = dataset.codes(0, len(dataset.tokens))
@@ -77,6 +86,8 @@ def test_strata_divide_the_scored_bases(make_run, dataset: Dataset, bed: Path) -
         ("repeats", "soft-masked"): dataset.tokens[at] >= 8,
         ("distance", "0"): at % 64 == dataset.starts("test")[0] % 64,
         ("distance", "32 to 63"): (at - dataset.starts("test")[0]) % 64 >= 32,
+        ("seen", "fewer than 16 read"): unread,
+        ("seen", "never"): ~unread & (times == 0),
         ("cpg", "C of CpG"): (codes[at] == 1) & (codes[at + 1] == 2),
         ("cpg", "G of CpG"): (codes[at] == 2) & (codes[at - 1] == 1),
     }
