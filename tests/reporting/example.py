@@ -286,6 +286,12 @@ def _strata(setting: RunConfig, nll: float) -> dict[str, Any]:
     contexts = ["0", "1", *(f"{2**n:,} to {2 ** (n + 1) - 1:,}" for n in range(1, 9))]
     groups = {
         "repeats": [_stratum("unique", nll + 0.02, 0.53), _stratum("soft-masked", nll - 0.02 - gain, 0.47)],
+        "seen": [
+            _stratum(name, nll - 0.1 * place - gain * place, 0.6 / 3**place)
+            for place, name in enumerate(
+                ("fewer than 16 read", "never", "once", "2 to 9", "10 to 99", "100 to 999", "1,000 or more")
+            )
+        ],
         "gc": [_stratum(name, nll + 0.01 * (place - 5) ** 2 / 10, 0.1) for place, name in enumerate(deciles)],
         "cpg": [
             _stratum("elsewhere", nll - 0.01, 0.98),
