@@ -58,7 +58,8 @@ def conclude(out: Path, as_json: bool) -> None:
     best = "–" if summary["best_val_nll"] is None else f"{summary['best_val_nll']:.4f} nats/base"
     Console().print(
         f"[bold]{out}[/bold]  {counted(summary['steps'], 'step')}, {counted(summary['bases'], 'base')} in "
-        f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; best validation {best} at step {summary['best_step']}",
+        f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; best validation {best} at step "
+        f"{summary['best_step']}",
         highlight=False,
         soft_wrap=True,
     )
