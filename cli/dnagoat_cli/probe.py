@@ -153,7 +153,7 @@ Train arms on DNA, then score the same bases with 1 to 16 times the context of t
 
 [bold]Examples[/bold]
 
-  dnagoat probe extrapolate data/demo --arm rope --arm goat --arm alibi --steps 600
+  dnagoat probe extrapolate data/demo --arm rope --arm goat --arm alibi --seeds 2 --steps 600
 
   dnagoat probe extrapolate data/demo --out probes/far       [dim]again: goes on where it was interrupted[/dim]
 """
@@ -173,6 +173,7 @@ def extrapolate(
     lr: Lr = None,
     warmup: Warmup = None,
     prior_lr_scale: PriorLrScale = None,
+    precision: Annotated[str | None, typer.Option(help="fp32, tf32, bf16 or fp16.", rich_help_panel=TRAINING)] = None,
     out: Out = None,
     device: Device = "auto",
     force: Force = False,

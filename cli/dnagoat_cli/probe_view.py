@@ -72,7 +72,7 @@ def extrapolated(given: Given) -> None:
     from dnagoat.genome.dataset import open_dataset
 
     dataset = open_dataset(given["dataset"])
-    training = {f"train.{name}": value for name, value in _given(given, *TRAIN).items()}
+    training = {f"train.{name}": value for name, value in _given(given, *TRAIN, "precision").items()}
     options = ExtrapolateOptions(
         preset=given["preset"],
         training=training,

@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 from dnagoat.evaluation.probes.sinks import first_key
 from dnagoat.evaluation.windows import random_windows
 from dnagoat.genome.alphabet import START
-from dnagoat.reporting.probes import read_probes, sentence, tables
+from dnagoat.reporting.probes import read_probes
+from dnagoat.runs import open_run, sentence, tables
 from dnagoat_cli import app
 
 QUICK = ["--steps", "2", "--batch-size", "2", "--device", "cpu"]
@@ -77,13 +78,14 @@ def test_induction_tells_placements_depths_and_recipes_apart(tmp_path: Path) -> 
 def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset, tmp_path: Path) -> None:
     out = tmp_path / "far"
     words = ["probe", "extrapolate", dataset.path, "--arm", "nope", "--arm", "alibi", *QUICK]
-    words += ["--lengths", "1x,2x", "--windows", 4, "--out", out]
+    words += ["--lengths", "1x,2x", "--windows", 4, "--precision", "bf16", "--out", out]
     code, said, _ = run_it(*words)
     assert code == 0 and "alibi goes from" in " ".join(said.split())
     (result,) = read_probes([out])
     lengths = [row["length"] for arm in result["arms"] for seed in arm["seeds"] for row in seed["lengths"]]
     assert lengths == [64, 128, 64, 128]
     assert {arm["arm"] for arm in result["arms"]} == {"nope", "alibi"}
+    assert open_run(out / "nope-s0").config.train.precision == "bf16"
     stamps = {file: file.stat().st_mtime_ns for file in out.glob("*-s0/checkpoints/*/weights.safetensors")}
     assert len(stamps) >= 2
     assert run_it(*words, "--force")[0] == 0
@@ -102,6 +104,7 @@ def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset, tmp_pat
         (["--arm", "nope"], "nope is named twice"),
         (["--seeds", "99999999999"], "less than or equal to 1000"),
         (["--split", "rest"], "split"),
+        (["--precision", "half"], "precision"),
     ],
 )
 def test_extrapolate_refuses_before_it_trains(words: list[str], told: str, dataset, tmp_path: Path) -> None:
