@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from dnagoat.evaluation.probes.sinks import first_key
 from dnagoat.evaluation.windows import random_windows
 from dnagoat.genome.alphabet import START
-from dnagoat.reporting.probes import read_probes
-from dnagoat.runs import open_run, sentence, tables
+from dnagoat.reporting.probes import read_probes, sentence, tables
+from dnagoat.runs import open_run
 from dnagoat_cli import app
 
 QUICK = ["--steps", "2", "--batch-size", "2", "--device", "cpu"]
