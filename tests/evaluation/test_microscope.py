@@ -245,6 +245,20 @@ def test_without_a_sink_the_prior_gives_no_lead(make_run, dataset) -> None:
         assert row["weight"] < 0.2
 
 
+def test_a_planted_length_of_the_first_key_is_found(make_run, dataset) -> None:
+    model, (codes, _) = make_run("rope").model(), real_windows(dataset, OPTIONS)
+    before = first_key(model, codes)
+
+    def longer(_module: object, _given: object, keys: torch.Tensor) -> torch.Tensor:
+        grown = torch.ones_like(keys)
+        grown[:, 0] = 7.0
+        return keys * grown
+
+    list(model.attentions())[-1].key.register_forward_hook(longer)  # the last layer: nothing else changes
+    for row, plain in zip(first_key(model, codes), before, strict=True):
+        assert row["key_length"] == pytest.approx(plain["key_length"] * (7.0 if row["layer"] else 1.0), rel=1e-5)
+
+
 def test_a_first_symbol_that_nobody_looks_at_costs_nothing(make_run) -> None:
     model = planted(make_run("goat").model(), -60.0)
     codes = random_windows(6, 64, seed=0)
