@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from dnagoat.errors import DatasetError, OptionError
+from dnagoat.errors import DatasetError, OptionError, RunError
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measures import MeasureOptions
@@ -49,7 +49,7 @@ def asked(
 
 def measured(runs: Sequence[Run], options: MeasureOptions, skip: Sequence[str] = ()) -> None:
     """Computes what the report shows and a run does not have, and keeps it; stored results stay as they are."""
-    known = {LEAKAGE, *(name for name, _ in WANTED)}
+    known = {LEAKAGE, *(name for name, _ in (*WANTED, *ASKED_FOR))}
     for name in skip:
         if name not in known:
             raise OptionError(f"--skip {name}: choose from {', '.join(sorted(known))}")
@@ -58,7 +58,8 @@ def measured(runs: Sequence[Run], options: MeasureOptions, skip: Sequence[str] =
             if name not in skip:
                 _measure(runs, name, _for(name, options).but(split=split), task)
         for name, split in ASKED_FOR:
-            _renew(runs, name, options.but(split=split), task)
+            if name not in skip:
+                _renew(runs, name, options.but(split=split), task)
     if LEAKAGE not in skip:
         _leakage(runs)
 
@@ -93,11 +94,24 @@ def _renew(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) 
     from dnagoat.evaluation.measures import chosen, ensure, stored
     from dnagoat.files import read_json
 
-    for run in runs:
+    for run in filter(_has_weights, runs):
         path = chosen(name).path(run, options)
         if path.exists() and stored(run, name, options) is None:
             before = options.but(**read_json(path)["settings"])
-            ensure(run, name, before, progress=task(f"{run.name}: {name} {before.split}"))
+            try:
+                ensure(run, name, before, progress=task(f"{run.name}: {name} {before.split}"))
+            except (DatasetError, OptionError) as fault:  # the dataset has moved: what is there stays
+                note = f"note: {path} is of an earlier checkpoint: {fault}"
+                Console(stderr=True).print(note, highlight=False, soft_wrap=True)
+
+
+def _has_weights(run: Run) -> bool:
+    """Whether there is a checkpoint; a run whose weights were thrown away may still be reported."""
+    try:
+        run.checkpoint("best")
+    except RunError:
+        return False
+    return True
 
 
 def _settings_of_nll(runs: Sequence[Run], options: MeasureOptions) -> dict[str, object] | None:

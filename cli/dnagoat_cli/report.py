@@ -38,7 +38,7 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print the content of results.json.")] = False,
     skip: Annotated[
         list[str] | None,
-        typer.Option(help="nll, strata, lengths, prior, generation or leakage; repeatable.", rich_help_panel=SOONER),
+        typer.Option(help="nll, strata, lengths, generation, leakage …; repeatable.", rich_help_panel=SOONER),
     ] = None,
     windows: Annotated[
         int | None, typer.Option(min=1, help="Windows scored of each split; all by default.", rich_help_panel=SOONER)
