@@ -14,7 +14,7 @@ from dnagoat.wording import counted
 
 Result = dict[str, Any]
 
-MANY = 16  # heads: of more, only the start and the last checkpoint are drawn, or the page grows too heavy
+MANY = 16  # heads: of more, only the start and the last checkpoint are drawn or marked, or the page grows too heavy
 PRIOR_COLUMNS = (
     Column("reach_half", "half of the prior within", "bases"),
     Column("reach_95", "95 % within", "bases"),
@@ -209,6 +209,7 @@ def over_training(result: Result) -> Figure:
     with drawing():
         steps = [checkpoint["step"] for checkpoint in result["checkpoints"]]
         styles = looks([f"layer {layer['layer'] + 1}" for layer in result["checkpoints"][0]["layers"]])
+        many = sum(len(layer["heads"]) for layer in result["checkpoints"][0]["layers"]) > MANY
         figure, axes = canvas(1, 2, height=3.2 + 0.04 * len(styles))
         for place, (name, look) in enumerate(styles.items()):
             for head in range(len(result["checkpoints"][0]["layers"][place]["heads"])):
@@ -223,6 +224,7 @@ def over_training(result: Result) -> Figure:
                         linewidth=1,
                         marker=look.marker,
                         markersize=4,
+                        markevery=[-1] if many else None,
                         label=label,
                     )
         axes[0].set_ylabel("half of the prior within (bases)")
