@@ -40,13 +40,17 @@ def measured(
     run: Path, wanted: Sequence[str], splits: Sequence[str] | None, options: MeasureOptions, force: bool
 ) -> Measured:
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
-    from dnagoat.errors import WindowError
+    from dnagoat.errors import OptionError, WindowError
     from dnagoat.evaluation.measures import chosen, ensure
     from dnagoat.runs import open_run
 
+    measures = [chosen(name) for name in wanted or ["nll"]]
+    for measure in measures:
+        if splits and len(splits) > 1 and "split" in measure.settings and not measure.per_split:
+            raise OptionError(f"--what {measure.name} keeps the result of one split; give one --split")
     opened = open_run(run)
     found: Measured = []
-    for measure in [chosen(name) for name in wanted or ["nll"]]:
+    for measure in measures:
         both = measure.name == "nll" and not splits
         for split in ("val", "test") if both else splits or ["test"]:
             here = options.but(split=split)

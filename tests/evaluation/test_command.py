@@ -59,6 +59,7 @@ def test_other_settings_need_force(make_run) -> None:
         (["--protocol", "mine"], "paper"),
         (["--stride", "100", "--context", "50"], "--stride 100"),
         (["--split", "nowhere"], "split"),
+        (["--what", "generation", "--split", "val", "--split", "test"], "one split"),
         (["--fasta", "absent.fa"], "absent.fa"),
         (["--windows", "0"], "windows"),
     ],
