@@ -25,7 +25,7 @@ WANTED = (
     ("nll", "val"), ("nll", "test"), ("strata", "test"), ("lengths", "test"), ("prior", "test"), ("generation", "test"),
 )  # fmt: skip
 # What somebody asked `evaluate` or `inspect` for is shown too, and never of an earlier checkpoint than the rest.
-ASKED_FOR = (("rc", "test"), ("protocol-paper", "val"), ("inspect", "test"))
+ASKED_FOR = (("rc", "test"), ("copying", "test"), ("protocol-paper", "val"), ("inspect", "test"))
 LEAKAGE = "leakage"
 STRETCHES = 16  # half of what `evaluate --what lengths` takes
 
