@@ -55,7 +55,7 @@ def test_strata_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> No
     head = page.html().split('id="table-strata"')[1].split("</thead>")[0]
     assert head.count("⚠ other settings") == 1
     captions = {figure.name: figure.limits for figure in page.figures}
-    for name in ("strata", "strata-along"):
+    for name in ("strata", "strata-along", "strata-seen"):
         assert captions[name].endswith(" Compare with care: goat (other settings).")
     assert "Compare with care" not in captions["context-length"] + captions["nll-test"]
 

@@ -22,7 +22,7 @@ from dnagoat.reporting.style import drawing
 from tests.reporting import example
 
 EXPECTED = {
-    "nll-test", "training-curves", "strata", "strata-along", "strand-gap", "context-length", "gc-correlation",
+    "nll-test", "training-curves", "strata", "strata-along", "strata-seen", "strand-gap", "context-length", "gc-correlation",
     "gc-trajectories", "gc-scatter", "kmers", "prior-goat", "sink-goat", "cost-1", "leakage",
 }  # fmt: skip
 

@@ -14,15 +14,16 @@ from dnagoat.reporting.style import Look, drawing, looks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-ALONG = ("gc", "distance")  # groups with an order are lines, all others are rows of dots
+ALONG = ("gc", "distance", "seen")  # groups with an order are lines, all others are rows of dots
 Made = list[tuple[RunResults, Result]]
 
 
 def strata(results: Results, warnings: Warnings, split: str = "test") -> list[Figure | None]:
-    """Dots for groups without an order, lines for GC deciles and for the distance to the window's start."""
+    """Dots for groups without an order, lines for GC, distance to the window's start and what training has shown."""
     made = [(run, run.measures[f"strata-{split}"]) for run in results.firsts if f"strata-{split}" in run.measures]
     caution = warnings.caption([run for run, _ in made], "strata")
-    return [_places(results, made, caution), _along(results, made, caution)] if made else []
+    drawn = (_known, _places, _along)
+    return [each(results, made, caution) for each in drawn] if made else []
 
 
 def _places(results: Results, made: Made, caution: str) -> Figure:
@@ -72,6 +73,44 @@ def _panel(panel: Axes, made: Made, name: str, styles: dict[str, Look]) -> None:
 def _told(result: Result) -> str:
     values = {stratum["name"]: stratum["value"] for stratum in _group(result, "repeats")}
     return f"{decimals(values.get('soft-masked'), 3)} and {decimals(values.get('unique'), 3)}"
+
+
+def _known(results: Results, made: Made, caution: str) -> Figure | None:
+    """NLL against how often the training split holds the bases before: by heart on the right, new on the left."""
+    read = [
+        (run, _group(result, "seen")[1:]) for run, result in made
+    ]  # without the bases that have too few before them
+    read = [(run, strata) for run, strata in read if strata]
+    if not read:
+        return None
+    styles = looks(results.arms)
+    names = [f"{each['name']}\n{percent(each['share'])} of bases" for each in read[0][1]]
+    with drawing():
+        figure, (axes,) = canvas(height=3.3 + 0.1 * len(read))
+        for run, strata in read:
+            _line(axes, list(enumerate(strata)), styles[run.arm], run.arm)
+        axes.set_xticks(range(len(names)), names, fontsize=8)
+        axes.set_xlim(-0.3, len(names) - 0.7)
+        axes.set_xlabel("how often the training split holds the 16 bases before, on either strand")
+        axes.set_ylabel("NLL (nats per base)")
+        legend_above(figure, *axes.get_legend_handles_labels(), most=4)
+    told = [
+        f"{run.arm} {decimals(strata[0]['value'], 3)} and {decimals(strata[-1]['value'], 3)}" for run, strata in read
+    ]
+    return Figure(
+        "strata-seen",
+        "Known by heart, or not",
+        "Strata",
+        reading="Lower is better. On the left are bases after a word of 16 that the training split never holds, on the "
+        "right those after a word that it holds often, as repeat families have them. A line that falls to the right is "
+        "a model that has learned its training split's repeats; the left end is what it knows of DNA beyond them. "
+        "Bands are 95 % intervals.",
+        limits="A word that occurs often is easier for anybody, a Markov table too. The figure does not tell copying "
+        f"from the context from knowledge in the weights; `evaluate --what copying` does.{caution}",
+        alt="Line chart of NLL against occurrences of the preceding 16 bases in training. Where there is none, and at "
+        f"the most: {listed(told)} nats per base.",
+        drawing=figure,
+    )
 
 
 def _along(results: Results, made: Made, caution: str) -> Figure:
