@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -52,8 +53,17 @@ def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 def _sentence(fault: ValidationError) -> str:
     first = fault.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
+    where = {"name": "position"}.get(where, where)  # the one field whose name says nothing to who typed an arm
     message = first["msg"].removeprefix("Value error, ")
+    if first["type"] == "literal_error":
+        message = _choices(str(first["input"]), first["ctx"]["expected"])
     return f"{where} = {first['input']!r}: {message}" if where else message
+
+
+def _choices(given: str, expected: str) -> str:
+    """What may be given, and what may have been meant."""
+    near = get_close_matches(given.lower(), expected.replace(" or ", ", ").replace("'", "").split(", "), n=1)
+    return f"there are {expected}" + (f"; did you mean {near[0]}?" if near else "")
 
 
 class GoatConfig(Frozen):

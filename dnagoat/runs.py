@@ -53,6 +53,11 @@ class Run:
         """The folder of the best (on validation) or the last checkpoint."""
         pointer = self.path / which
         if not pointer.exists():
+            if which == "best" and (self.path / "last").exists():
+                raise RunError(
+                    f"{self.path} has no best checkpoint, since it was never validated; read its last one "
+                    "(--checkpoint last)"
+                )
             raise RunError(f"{self.path} has no {which} checkpoint yet; continue it with `dnagoat train --resume`")
         return self.path / "checkpoints" / Path(pointer.read_text(encoding="utf-8", errors="replace").strip()).name
 

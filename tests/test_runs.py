@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dnagoat.config import RunConfig
-from dnagoat.errors import DatasetError, RunError
+from dnagoat.config import PositionConfig, RunConfig
+from dnagoat.errors import DatasetError, OptionError, RunError
 from dnagoat.files import read_json, write_json
 from dnagoat.runs import Run, open_run
 
@@ -36,6 +36,22 @@ def test_a_pointer_leads_nowhere_but_to_checkpoints(run: Run) -> None:
     for content in (b"../../etc", b"\x9b\xff"):
         (run.path / "best").write_bytes(content)
         assert run.checkpoint().parent == run.path / "checkpoints"
+
+
+def test_a_run_that_was_never_validated_says_which_checkpoint_it_has(run: Run) -> None:
+    with pytest.raises(RunError, match="no best checkpoint yet; continue it"):
+        run.checkpoint()
+    (run.path / "last").write_text("step-2")
+    with pytest.raises(RunError, match="never validated; read its last one"):
+        run.checkpoint()
+    assert run.checkpoint("last").name == "step-2"
+
+
+def test_a_wrong_name_is_met_with_those_there_are() -> None:
+    with pytest.raises(OptionError, match=r"position = 'RoPE': there are 'nope', .*; did you mean rope\?"):
+        PositionConfig(name="RoPE")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"^position = 'xyz': there are 'nope'[^;]*$"):
+        PositionConfig(name="xyz")  # type: ignore[arg-type]
 
 
 def test_a_dataset_that_moved_is_asked_for(run: Run) -> None:

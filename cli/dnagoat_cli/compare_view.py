@@ -124,7 +124,7 @@ def _costs(result: dict[str, Any]) -> Table:
 
 def _reach(result: dict[str, Any]) -> Table:
     """Bases of training until validation was as low as this, seed by seed."""
-    table = _columns("Bases of training to a validation NLL of", "arm", *goals(result))
+    table = _columns("Bases of training to a validation NLL of (one number a seed)", "arm", *goals(result))
     for row in result["arms"]:
         table.add_row(row["name"], *("  ".join(map(bases, goal["by_seed"])) for goal in row["reach"]))
     return table

@@ -43,7 +43,12 @@ GENERATION = "--what generation"
 @app.command(help=EXAMPLES)
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Folder that `train` wrote.")],
-    what: Annotated[list[str] | None, typer.Option(help="Measure, repeatable; a wrong name lists them.")] = None,
+    what: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="nll, strata, lengths, rc, copying, generation, prior, inspect or protocol-paper; repeatable."
+        ),
+    ] = None,
     split: Annotated[list[str] | None, typer.Option(help="train, val or test; repeatable.")] = None,
     checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
     seed: Annotated[int, typer.Option(help="Of random loci, draws and resamples.")] = 0,

@@ -115,7 +115,7 @@ def _lengths(result: Result) -> Iterator[Table]:
 def _copying(result: Result) -> Iterator[Table]:
     """A line a stretch; gains in nats a base over the same stretch after another one."""
     table = _table(
-        f"{result['windows']:,} stretches read after another one; what a second reading gains",
+        f"{result['windows']:,} stretches: nats a base after another one, and nats saved after a copy of their own",
         *("bases", "nats", "a copy", "95 % interval", "rev. comp.", "95 % interval"),
     )
     after: dict[str, dict[str, Any]] = {}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
+import signal
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -45,9 +46,23 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        sys.stdout.write(f"dnagoat {version('dnagoat')}\n")
+        raise typer.Exit
+
+
 @app.callback()
-def root() -> None:
-    pass
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    # Asked to stop by a scheduler: what was begun under a temporary name is removed. Training has a handler of its own.
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 # One line a command; each module adds itself to `app`.

@@ -139,7 +139,7 @@ def _leakage(runs: Sequence[Run]) -> None:
 
 @contextmanager
 def bars() -> Iterator[Task]:
-    """A maker of progress bars on standard error, one a measure; nothing is drawn where it is no terminal."""
+    """A maker of progress bars on standard error, one a measure; where it is no terminal, a line each."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -151,6 +151,8 @@ def bars() -> Iterator[Task]:
     with Progress(*columns, console=console, disable=not console.is_terminal) as drawn:
 
         def task(label: str) -> Report:
+            if not console.is_terminal:
+                console.print(f"{label} ...", highlight=False, soft_wrap=True)
             bar = drawn.add_task(label, total=None, what="")
             return lambda what, done, total: drawn.update(bar, completed=done, total=total, what=what)
 

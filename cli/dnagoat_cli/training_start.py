@@ -55,11 +55,12 @@ def conclude(out: Path, as_json: bool) -> None:
     if as_json:
         print(json.dumps(summary, indent=2))
         return
-    best = "–" if summary["best_val_nll"] is None else f"{summary['best_val_nll']:.4f} nats/base"
+    best = "never validated"
+    if summary["best_val_nll"] is not None:
+        best = f"best validation {summary['best_val_nll']:.4f} nats/base at step {summary['best_step']}"
     Console().print(
         f"[bold]{out}[/bold]  {counted(summary['steps'], 'step')}, {counted(summary['bases'], 'base')} in "
-        f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; best validation {best} at step "
-        f"{summary['best_step']}",
+        f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; {best}",
         highlight=False,
         soft_wrap=True,
     )

@@ -262,5 +262,9 @@ def remarks(manifest: Manifest) -> list[str]:
         some = ", ".join(name[:40] for name in manifest.uneven[:3])
         said.append(f"{counted(len(manifest.uneven), 'contig')} with uneven lines left out of genome.fai ({some})")
     empty = {"val": "validation", "test": "test"}
-    said += [f"the {empty[split]} split is empty" for split in ("val", "test") if not tally.windows[split]]
+    said += [
+        f"the {empty[split]} split is empty; name contigs of it (--{split}), or give --split-blocks"
+        for split in ("val", "test")
+        if not tally.windows[split]
+    ]
     return said

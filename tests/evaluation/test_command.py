@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dnagoat.evaluation.measures import MEASURES
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
@@ -69,6 +70,11 @@ def test_faults_are_one_sentence(make_run, words: list[str], said: str) -> None:
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.strip().splitlines()) == 1
+
+
+def test_help_names_every_measure() -> None:
+    said = CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).stdout
+    assert all(any(name in line for line in said.splitlines() if "nll, strata" in line) for name in MEASURES)
 
 
 def test_an_empty_split_is_a_note(make_run, dataset: Dataset, tmp_path: Path) -> None:

@@ -111,8 +111,8 @@ def test_what_was_changed_is_said_once(prepared: Prepared) -> None:
         "2 IUPAC codes stored as N (and counted in N)",
         "5 windows dropped: over 10% N, or nothing but N",
         "1 last partial tile dropped: shorter than a window",
-        "the validation split is empty",
-        "the test split is empty",
+        "the validation split is empty; name contigs of it (--val), or give --split-blocks",
+        "the test split is empty; name contigs of it (--test), or give --split-blocks",
     ]
 
 

@@ -22,8 +22,8 @@ from dnagoat.reporting.style import drawing
 from tests.reporting import example
 
 EXPECTED = {
-    "nll-test", "training-curves", "strata", "strata-along", "strata-seen", "strand-gap", "context-length", "gc-correlation",
-    "gc-trajectories", "gc-scatter", "kmers", "prior-goat", "sink-goat", "cost-1", "leakage",
+    "nll-test", "training-curves", "strata", "strata-along", "strata-seen", "strand-gap", "context-length",
+    "gc-correlation", "gc-trajectories", "gc-scatter", "kmers", "prior-goat", "sink-goat", "cost-1", "leakage",
 }  # fmt: skip
 
 
