@@ -84,7 +84,7 @@ def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task
         if result is not None:
             continue
         try:
-            ensure(run, name, asked, progress=task(f"{run.name}: {name} {asked.split}"))
+            ensure(run, name, asked, progress=task(_told(f"{run.name}: {name} {asked.split}")))
         except (WindowError, OptionError) as fault:  # no such split, a kernel that refuses the length: n/a
             Console(stderr=True).print(f"note: {fault}", highlight=False, soft_wrap=True)
 
@@ -99,10 +99,18 @@ def _renew(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) 
         if path.exists() and stored(run, name, options) is None:
             before = options.but(**read_json(path)["settings"])
             try:
-                ensure(run, name, before, progress=task(f"{run.name}: {name} {before.split}"))
+                ensure(run, name, before, progress=task(_told(f"{run.name}: {name} {before.split}")))
             except (DatasetError, OptionError) as fault:  # the dataset has moved: what is there stays
                 note = f"note: {path} is of an earlier checkpoint: {fault}"
                 Console(stderr=True).print(note, highlight=False, soft_wrap=True)
+
+
+def _told(label: str) -> str:
+    """Minutes of measuring are not silent where no bar is drawn: a line for each measure on standard error."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        console.print(f"{label} ...", highlight=False, soft_wrap=True)
+    return label
 
 
 def _has_weights(run: Run) -> bool:
@@ -139,7 +147,7 @@ def _leakage(runs: Sequence[Run]) -> None:
 
 @contextmanager
 def bars() -> Iterator[Task]:
-    """A maker of progress bars on standard error, one a measure; where it is no terminal, a line each."""
+    """A maker of progress bars on standard error, one a measure; nothing is drawn where it is no terminal."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -151,8 +159,6 @@ def bars() -> Iterator[Task]:
     with Progress(*columns, console=console, disable=not console.is_terminal) as drawn:
 
         def task(label: str) -> Report:
-            if not console.is_terminal:
-                console.print(f"{label} ...", highlight=False, soft_wrap=True)
             bar = drawn.add_task(label, total=None, what="")
             return lambda what, done, total: drawn.update(bar, completed=done, total=total, what=what)
 
