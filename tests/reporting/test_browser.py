@@ -62,7 +62,7 @@ def test_headings_and_figures_are_seen(visit: Visit) -> None:
     # CSS may set a heading in capitals, which is what the browser then reads.
     assert [heading.lower() for heading in headings][:3] == ["rope and goat on dna", "verdict", "results"]
     figures = visit.view.locator("figure svg")
-    assert figures.count() == 14
+    assert figures.count() == 15
     for index in range(figures.count()):
         box = figures.nth(index).bounding_box()
         assert box is not None and box["width"] > 300 and box["height"] > 60
@@ -130,4 +130,4 @@ def test_no_table_is_wider_than_paper(browser: sync_api.Browser, crowded: Report
 def test_it_works_without_scripts(browser: sync_api.Browser, page: Path) -> None:
     view = browser.new_context(java_script_enabled=False, offline=True).new_page()
     view.goto(page.as_uri())
-    assert view.locator("figure svg").count() == 14 and view.locator("table").count() > 4
+    assert view.locator("figure svg").count() == 15 and view.locator("table").count() > 4
