@@ -10,6 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from dnagoat.reporting.copying import COPY, OTHER, REVERSE
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
@@ -122,9 +123,9 @@ def _copying(result: Result) -> Iterator[Table]:
     for row in result["rows"]:
         after.setdefault(f"{row['length']:,} {row['stretch']}", {})[row["before"]] = row
     for stretch, rows in after.items():
-        gains = [rows[before] for before in ("its copy", "its reverse complement")]
+        gains = [rows[before] for before in (COPY, REVERSE)]
         cells = [cell for row in gains for cell in (f"{row['gain']:+.3f}", _interval(row["gain_interval"], places=3))]
-        table.add_row(stretch, f"{rows['another stretch']['value']:.3f}", *cells)
+        table.add_row(stretch, f"{rows[OTHER]['value']:.3f}", *cells)
     yield table
 
 

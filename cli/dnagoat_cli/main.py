@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+import dnagoat
 from dnagoat.errors import DnagoatError
 
 # What a disk or a path says that the user can mend: no room, no permission, no such place.
@@ -48,9 +49,7 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        sys.stdout.write(f"dnagoat {version('dnagoat')}\n")
+        sys.stdout.write(f"dnagoat {dnagoat.__version__}\n")
         raise typer.Exit
 
 

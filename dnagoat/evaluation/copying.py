@@ -28,7 +28,7 @@ from dnagoat.runs import Run
 # n stretches of L bases, B of them at once
 
 STRETCHES = 256  # scored where --windows does not say otherwise
-LONGEST = 8  # how many times the stretch is halved: 256, 128, .. of a context of 512
+HALVINGS = 7  # at most, of the context: 256, 128, .. of 512
 SHORTEST = 32  # bases; the last occurrence of 20 bases is what the repeat copier looks for
 
 BEFORE: dict[str, Callable[[Codes, Codes], Codes]] = {
@@ -69,7 +69,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
 
 def _sizes(context: int) -> list[int]:
     """Halves of the context, a quarter, .. down to 32 bases, ascending."""
-    sizes = [context // 2**times for times in range(1, LONGEST)]
+    sizes = [context // 2**times for times in range(1, HALVINGS + 1)]
     fitting = [size for size in sizes if size >= SHORTEST]
     if not fitting:
         raise OptionError(f"--what copying: two stretches of {SHORTEST} bases do not fit a context of {context}")

@@ -5,15 +5,16 @@ from __future__ import annotations
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, whole
 from dnagoat.reporting.results import Result, Results
-from dnagoat.reporting.table import Cell, Column, Row, Table
-from dnagoat.reporting.tables import called
+from dnagoat.reporting.table import Cell, Column, Table
+from dnagoat.reporting.tables import row_of
 
-COPY, REVERSE = "its copy", "its reverse complement"
+# What stood before the stretch, in the words of the result.
+OTHER, COPY, REVERSE = "another stretch", "its copy", "its reverse complement"
 
 
 def copying(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
     """Gains over the same stretch after another one, for the shortest and the longest stretch."""
-    made = [(run, run.measures[f"copying-{split}"]) for run in results.scored if f"copying-{split}" in run.measures]
+    made = results.having(f"copying-{split}")
     if not made:
         return None
     sizes = sorted({row["length"] for row in made[0][1]["rows"]})
@@ -24,11 +25,7 @@ def copying(results: Results, warnings: Warnings, split: str = "test") -> Table 
         for size, stretch, before in asked
     ]
     rows = [
-        Row(
-            called(results, run),
-            [_gain(result, *which).warned(warnings.of(run, "copying")) for which in asked],
-            arm=run.arm,
-        )
+        row_of(results, run, [_gain(result, *which) for which in asked], warnings.of(run, "copying"))
         for run, result in made
     ]
     note = (

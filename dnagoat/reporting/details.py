@@ -8,7 +8,7 @@ from dnagoat.reporting.comparability import Warnings, same_bases, same_prompts
 from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, listed, percent, whole
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
-from dnagoat.reporting.tables import called
+from dnagoat.reporting.tables import called, row_of
 from dnagoat.wording import counted
 
 Made = list[tuple[RunResults, Result]]
@@ -30,10 +30,8 @@ def likelihood(results: Results, warnings: Warnings) -> Table | None:
         )
     ]
     rows = [
-        Row(
-            called(results, run),
-            [cell for split in splits for cell in _scored(run.nll(split) or {}, warnings.of(run, split))],
-            arm=run.arm,
+        row_of(
+            results, run, [cell for split in splits for cell in _scored(run.nll(split) or {}, warnings.of(run, split))]
         )
         for run in made
     ]
@@ -49,7 +47,7 @@ def _scored(nll: Result, warning: str) -> list[Cell]:
 
 def composition(results: Results, warnings: Warnings) -> Table | None:
     """What generated DNA is made of, beside the true continuations and the Markov null."""
-    made = [(run, generation) for run, generation in _made(results, "generation") if generation.get("composition")]
+    made = [(run, generation) for run, generation in results.having("generation") if generation.get("composition")]
     if not made:
         return None
     columns = [
@@ -63,11 +61,7 @@ def composition(results: Results, warnings: Warnings) -> Table | None:
     first, foreign = made[0][1], _foreign(results, made)
     rows = [Row(f"true continuation{foreign}", _composed(first, "true"), muted=True)]
     rows += [
-        Row(
-            called(results, run),
-            [cell.warned(warnings.of(run, "generation")) for cell in _composed(generation, "generated")],
-            arm=run.arm,
-        )
+        row_of(results, run, _composed(generation, "generated"), warnings.of(run, "generation"))
         for run, generation in made
     ]
     rows += [
@@ -81,10 +75,6 @@ def composition(results: Results, warnings: Warnings) -> Table | None:
         "recites."
     )
     return Table("composition", "What generated DNA is made of", "Sequence", columns, rows, [note])
-
-
-def _made(results: Results, stem: str) -> Made:
-    return [(run, run.measures[stem]) for run in results.scored if stem in run.measures]
 
 
 def _foreign(results: Results, made: Made) -> str:
@@ -110,7 +100,7 @@ def _composed(generation: Result, which: str) -> list[Cell]:
 
 def trajectories(results: Results, warnings: Warnings) -> Table | None:
     """Every way to correlate GC %, for models and nulls."""
-    made = _made(results, "generation")
+    made = results.having("generation")
     if not made:
         return None
     columns = [
@@ -119,14 +109,7 @@ def trajectories(results: Results, warnings: Warnings) -> Table | None:
         Column("per_prompt", "Mean over prompts", "Pearson r"),
     ]
     foreign = _foreign(results, made)
-    rows = [
-        Row(
-            called(results, run),
-            [cell.warned(warnings.of(run, "generation")) for cell in _ways(generation["gc"])],
-            arm=run.arm,
-        )
-        for run, generation in made
-    ]
+    rows = [row_of(results, run, _ways(generation["gc"]), warnings.of(run, "generation")) for run, generation in made]
     rows += [Row(f"null: {name}{foreign}", _ways(gc), muted=True) for name, gc in made[0][1]["gc"]["nulls"].items()]
     note = "n/a: one of the two is constant, so there is no correlation. Intervals resample prompts."
     return Table("gc-trajectory", "GC % trajectory, three ways", "Sequence", columns, rows, [note])
@@ -169,7 +152,7 @@ def leaking_pairs(results: Results) -> Table | None:
 
 def by_length(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
     """NLL of the same bases at each context length that any run was scored on."""
-    made = _made(results, f"lengths-{split}")
+    made = results.having(f"lengths-{split}")
     if not made:
         return None
     once = {result["training_length"] for _, result in made}
@@ -181,8 +164,8 @@ def by_length(results: Results, warnings: Warnings, split: str = "test") -> Tabl
     rows = []
     for run, result in made:
         found = {row["length"]: row for row in result["lengths"]}
-        cells = [_length(found.get(length)).warned(warnings.of(run, "lengths")) for length in lengths]
-        rows.append(Row(called(results, run), cells, arm=run.arm))
+        cells = [_length(found.get(length)) for length in lengths]
+        rows.append(row_of(results, run, cells, warnings.of(run, "lengths")))
     shared = same_bases([run for run, _ in made], split, "lengths")
     same = counted(made[0][1]["lengths"][0]["count"], "base") if shared else "bases of a model's own"
     note = f"The same {same} in every column; only the context before them changes."
@@ -222,14 +205,14 @@ def protocol(results: Results) -> Table | None:
         published = found["published"].get(run.config.model.position.name)
         numbers = (found["value"], found["best_of_evaluations"], published)
         cells = [Cell(decimals(number), number) for number in numbers]
-        rows.append(Row(called(results, run), cells, arm=run.arm))
+        rows.append(row_of(results, run, cells))
     title = "The GOAT authors' own protocol"
     return Table("protocol-paper", title, "Model", columns, rows, _told(results, made))
 
 
 def strata(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
     """Every stratum of every model: what the figures of places draw. Models that share no stratum share no row."""
-    made = _made(results, f"strata-{split}")
+    made = results.having(f"strata-{split}")
     if not made:
         return None
     shared = same_bases([run for run, _ in made], split, "strata")

@@ -13,8 +13,8 @@ from dnagoat.files import read_json
 from dnagoat.reporting.commands import commands
 from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent, whole
 from dnagoat.reporting.results import Result, Results, RunResults
-from dnagoat.reporting.table import Cell, Column, Row, Table
-from dnagoat.reporting.tables import called
+from dnagoat.reporting.table import Cell, Column, Table
+from dnagoat.reporting.tables import called, row_of
 from dnagoat.wording import counted
 
 BASES = 4  # classes of a model that scores A, C, G and T alone
@@ -156,9 +156,7 @@ def _settings(results: Results) -> Table:
             ("version", "Trained with"),
         )
     ]
-    rows = [
-        Row(called(results, run), [Cell(text, text) for text in _setting(run)], arm=run.arm) for run in results.runs
-    ]
+    rows = [row_of(results, run, [Cell(text, text) for text in _setting(run)]) for run in results.runs]
     return Table("settings", "Settings of each run", "Model", columns, rows)
 
 

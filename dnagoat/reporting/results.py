@@ -94,6 +94,10 @@ class Results:
         """One run an arm: what is shown where seeds would only repeat it."""
         return [next(run for run in self.runs if run.arm == arm) for arm in self.arms]
 
+    def having(self, stem: str) -> list[tuple[RunResults, Result]]:
+        """The scored runs that have a measure, each with it."""
+        return [(run, run.measures[stem]) for run in self.scored if stem in run.measures]
+
     def named_probes(self) -> Iterator[tuple[Result, str]]:
         """Each probe with the folder that tells it from others of its kind; empty where it is the only one."""
         kinds = [probe["probe"] for probe in self.probes]

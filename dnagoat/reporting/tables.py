@@ -21,6 +21,11 @@ def called(results: Results, run: RunResults) -> str:
     return f"{run.arm}, seed {run.seed}" if seeds.count(run.seed) == 1 else f"{run.arm}, {run.slug}"
 
 
+def row_of(results: Results, run: RunResults, cells: list[Cell], warning: str = "") -> Row:
+    """A model's row in its arm's colour; the warning belongs beside each number of it."""
+    return Row(called(results, run), [cell.warned(warning) for cell in cells], arm=run.arm)
+
+
 def outcome(results: Results, warnings: Warnings) -> Table:
     """The first table: likelihood on test and validation, differences, gain over the best count, GC trajectory."""
     paired = differences(results) if results.comparison is None else {}  # a comparison has judged all seeds
@@ -44,7 +49,7 @@ def outcome(results: Results, warnings: Warnings) -> Table:
             _nll(val, "value", "interval", warnings.of(run, "val")),
             _correlation(run.measures.get("generation"), warnings.of(run, "generation")),
         ]
-        rows.append(Row(called(results, run), cells, arm=run.arm))
+        rows.append(row_of(results, run, cells))
     chosen = "The validation split chose the checkpoint, so its number flatters the model."
     sentences = ("Below a number stands its 95 % interval.", _scored(results), chosen, _best_count(results))
     notes = [" ".join(sentence for sentence in sentences if sentence)]
@@ -77,7 +82,7 @@ def cost(results: Results, warnings: Warnings) -> Table:
             _memory(reserved, warnings.of(run, "memory"), unknown="no GPU"),
             _memory(resident, warnings.of(run, "memory")),
         ]
-        rows.append(Row(called(results, run), cells, arm=run.arm))
+        rows.append(row_of(results, run, cells))
     notes = [
         "Speed is the median over the steps of training as it ran, evaluation left out. Resident memory is that of the "
         "whole process, Python and libraries included: it is not comparable with CUDA memory."

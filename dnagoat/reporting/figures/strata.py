@@ -77,9 +77,8 @@ def _told(result: Result) -> str:
 
 def _known(results: Results, made: Made, caution: str) -> Figure | None:
     """NLL against how often the training split holds the bases before: by heart on the right, new on the left."""
-    read = [
-        (run, _group(result, "seen")[1:]) for run, result in made
-    ]  # without the bases that have too few before them
+    # The first stratum is of bases that have too few before them.
+    read = [(run, _group(result, "seen")[1:]) for run, result in made]
     read = [(run, strata) for run, strata in read if strata]
     if not read:
         return None
