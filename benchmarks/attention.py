@@ -20,12 +20,12 @@ from torch.nn.functional import linear
 
 from dnagoat.attention.kernels import sdpa
 from dnagoat.attention.layer import Attention
-from dnagoat.attention.positions import At
+from dnagoat.attention.schemes.base import At
 from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
-from dnagoat.model import DnaLM
-from dnagoat.training.loss import summed_loss
-from dnagoat.training.optimizer import adamw
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import preset
+from dnagoat.training.step.loss import summed_loss
+from dnagoat.training.step.optimizer import adamw
 
 BATCH, HEADS, LENGTH, HEAD = 8, 8, 1024, 64
 WIDTH = HEADS * HEAD

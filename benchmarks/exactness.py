@@ -15,9 +15,9 @@ from pathlib import Path
 import torch
 from rows import Row, finish
 
-from dnagoat.attention import parity
 from dnagoat.attention.kernels import sdpa
-from dnagoat.attention.parity import ALIBI_LIKE, Subject
+from dnagoat.attention.proof import parity
+from dnagoat.attention.proof.parity import ALIBI_LIKE, Subject
 
 BF16 = torch.bfloat16
 STEEP = (1.0, 0.8, 0.6, 0.5)

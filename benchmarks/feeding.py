@@ -81,7 +81,7 @@ def main() -> None:
     given = options(__doc__.splitlines()[0], rounds=5)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "demo.fa"
-        source.write_bytes(gzip.decompress((files("dnagoat.genome") / "demo.fa.gz").read_bytes()))
+        source.write_bytes(gzip.decompress((files("dnagoat.genome.fetch") / "demo.fa.gz").read_bytes()))
         names = [line[1:].split()[0] for line in source.read_text().splitlines() if line.startswith(">")]
         options_ = PrepareOptions(window=WINDOW, val=(names[1],), test=(names[2],))
         dataset = prepare(source, Path(folder) / "data", options_)

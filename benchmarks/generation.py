@@ -29,11 +29,11 @@ from rows import Row, finish, interleaved, options
 from torch import Tensor
 
 from dnagoat.config import ModelConfig, PositionConfig
-from dnagoat.decoding import Layer
-from dnagoat.generation import Batch, Writing, generate
+from dnagoat.generation.decoding import Layer
+from dnagoat.generation.generate import Batch, Writing, generate
+from dnagoat.generation.sampling import Sampler, SamplingOptions
 from dnagoat.genome.alphabet import START, Codes
-from dnagoat.model import DnaLM
-from dnagoat.sampling import Sampler, SamplingOptions
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import preset
 
 PROMPT, LENGTH = 500, 100

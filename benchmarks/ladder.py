@@ -18,10 +18,10 @@ import numpy as np
 import torch
 from rows import Row, finish, options
 
-from dnagoat.evaluation.intervals import block_bootstraps
-from dnagoat.evaluation.markov import count, interpolated
+from dnagoat.counts.markov import count, interpolated
+from dnagoat.evaluation.scoring.intervals import block_bootstraps
 from dnagoat.genome.alphabet import Codes, encode
-from dnagoat.measure.memory import read_peaks, reset_peaks
+from dnagoat.measure.peaks import read_peaks, reset_peaks
 
 SHARED = Path(os.environ.get("DNAGOAT_SHARED", Path(__file__).resolve().parents[2] / "shared")) / "data"
 CPU = torch.device("cpu")

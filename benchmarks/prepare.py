@@ -25,7 +25,7 @@ MEASURE = """
 import json, resource, sys, time
 from pathlib import Path
 from dnagoat.genome.dataset import open_dataset
-from dnagoat.genome.leakage import leakage
+from dnagoat.genome.leaks.leakage import leakage
 from dnagoat.genome.prepare import PrepareOptions, prepare
 import pandas, pyarrow.parquet  # what every command imports is no part of the work
 what, source, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])

@@ -15,7 +15,7 @@ from rows import Row, finish, interleaved, options
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from dnagoat.attention import strips
+from dnagoat.attention.fast import strips
 
 POSITIONS, HEADS, HEAD = 4_096, 8, 64
 

@@ -13,7 +13,7 @@ PositionName = Literal["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat
 GoatPart = Literal["spectral", "sink", "recency"]
 
 # Short periods make a peak at a distance narrow; those of 10.5 and 24 bases put off its whole copies from every 12
-# bases to every 168. It is recency that lowers these, see dnagoat.attention.distances.
+# bases to every 168. It is recency that lowers these, see dnagoat.attention.schemes.distances.
 DISTANCE_PERIODS = (2.0, 3.0, 4.0, 6.0, 10.5, 24.0)
 # In bases: 3 codon, 10.5 turn of the helix, 171 alpha satellite, about 300 Alu; the others fill the gaps between and
 # beyond, up to the length of long windows.
@@ -73,7 +73,7 @@ class GoatConfig(Frozen):
     Init `seeded` is the authors' start, near ALiBi; `uniform` is no prior at first; both have DNA's periods unless
     others are given. With `distances`, which trained best in LOG.md, `distances` names for each layer the distance in
     bases at which each head's spectral part starts with its peak, of height `amplitude` a period; None is a head that
-    starts without one. `distances` None is the rule of `dnagoat.attention.distances`.
+    starts without one. `distances` None is the rule of `dnagoat.attention.schemes.distances`.
     """
 
     parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")

@@ -15,9 +15,10 @@ ROOMS = (
     ("errors", "config", "files", "wording"),
     ("genome",),
     ("attention",),
-    ("initial", "model"),
-    ("training", "runs"),
-    ("sampling", "decoding", "generation", "prompts", "writing"),
+    ("counts",),
+    ("model",),
+    ("training",),
+    ("generation",),
     ("evaluation",),
     ("measure",),
     ("reporting",),
@@ -29,7 +30,7 @@ MODULES = sorted((ROOT / "dnagoat").rglob("*.py"))
 
 
 def room(module: str) -> str:
-    """The room of `dnagoat.genome.fasta` is `genome`; what is not the library's has none."""
+    """The room of `dnagoat.genome.read.fasta` is `genome`; what is not the library's has none."""
     first, _, rest = module.partition(".")
     return rest.split(".")[0] if first == "dnagoat" else ""
 

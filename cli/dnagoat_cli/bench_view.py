@@ -40,7 +40,7 @@ def arms_from(arms: list[str] | None, paper: bool) -> list[str]:
 def jobs_from(*, preset: str, device: str, **axes: Any) -> list[Job]:
     """The grid of jobs; lengths, batches and precisions that were not named are those of the preset."""
     from dnagoat.measure.job import grid
-    from dnagoat.training.distributed import pick_device
+    from dnagoat.training.launch.processes import pick_device
     from dnagoat.training.presets import preset as preset_of
 
     model, train = preset_of(preset)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
-    from dnagoat.evaluation.compare import Arm
+    from dnagoat.evaluation.comparison.compare import Arm
     from dnagoat.genome.dataset import Dataset
     from dnagoat_cli.side_by_side import Planned
 
@@ -32,10 +32,10 @@ class Comparison:
     def refuse_mixture(self) -> None:
         """An `OptionError` where two arms are one, a `RunError` where OUT holds what is no run of a comparison."""
         from dnagoat.errors import OptionError, RunError
-        from dnagoat.evaluation.compare import FILE
-        from dnagoat.training.arms import run_folder
-        from dnagoat.training.folder import CONFIG
-        from dnagoat.training.lock import WRITER
+        from dnagoat.evaluation.comparison.arms import run_folder
+        from dnagoat.evaluation.comparison.compare import FILE
+        from dnagoat.training.kept.folder import CONFIG
+        from dnagoat.training.kept.lock import WRITER
 
         folders = [run_folder(self.out, arm, self.seeds[0]) for arm in self.arms]
         if len(set(folders)) < len(folders):
@@ -49,7 +49,7 @@ class Comparison:
 
     def train(self, *, jobs: int, threads: int, device: str, quiet: bool) -> None:
         """Trains what is missing, the first seed of each arm first: with several rates the others wait for the best."""
-        from dnagoat.training.stop import stop_asked
+        from dnagoat.training.launch.stop import stop_asked
         from dnagoat_cli.side_by_side import train_all
 
         with stop_asked() as stop:
@@ -65,9 +65,9 @@ class Comparison:
         """Scores and judges, writes comparison.json and returns it."""
         import shlex
 
-        from dnagoat.evaluation.compare import FILE, compare
+        from dnagoat.evaluation.comparison.compare import FILE, compare
         from dnagoat.files import write_json
-        from dnagoat.training.distributed import pick_device
+        from dnagoat.training.launch.processes import pick_device
 
         with Console(stderr=True, quiet=quiet).status("scoring") as status:
             arms = [self._arm(name) for name in self.arms]
@@ -87,7 +87,7 @@ class Comparison:
         return [*self._tuning(), *self._others()]  # in one go, so that no core waits for the last of a seed
 
     def _planned(self, arm: str, seed: int, rate: float) -> Planned:
-        from dnagoat.training.arms import of_arm, run_folder
+        from dnagoat.evaluation.comparison.arms import of_arm, run_folder
         from dnagoat_cli.side_by_side import Planned
 
         tuned = rate if len(self.rates) > 1 else None
@@ -99,14 +99,14 @@ class Comparison:
 
     def _best(self, arm: str) -> float:
         """The rate whose first seed has the lowest validation NLL: every arm had the same budget."""
-        from dnagoat.evaluation.compare import best_validation
+        from dnagoat.evaluation.comparison.compare import best_validation
 
         if len(self.rates) == 1:
             return self.rates[0]
         return min(self.rates, key=lambda rate: best_validation(self._planned(arm, self.seeds[0], rate).out))
 
     def _arm(self, name: str) -> Arm:
-        from dnagoat.evaluation.compare import Arm
+        from dnagoat.evaluation.comparison.compare import Arm
 
         runs = [self._planned(name, seed, self._best(name)) for seed in self.seeds]
         return Arm(name, [run.out for run in runs], runs[0].config.train.lr)

@@ -15,9 +15,9 @@ from dnagoat.errors import DatasetError, RunError
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
-    from dnagoat.evaluation.measures import MeasureOptions
+    from dnagoat.evaluation.registry import MeasureOptions
     from dnagoat.genome.dataset import Dataset
-    from dnagoat.runs import Run
+    from dnagoat.training.kept.run import Run
 
 ARMS = ("rope", "goat")
 
@@ -94,9 +94,9 @@ def configuration(plan: Plan, dataset: Dataset, position: str) -> RunConfig:
 
 def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
     """A trained run, continued from where it stands; a Ctrl-C saves it and ends the demo."""
-    from dnagoat.runs import open_run
+    from dnagoat.training.kept.run import open_run
+    from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train
-    from dnagoat.training.stop import stop_asked
     from dnagoat_cli.training_view import watch
 
     out = plan.runs / position
@@ -115,7 +115,7 @@ def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
 
 def written(plan: Plan, runs: Sequence[Run]) -> None:
     """A FASTA of test prompts continued by each model."""
-    from dnagoat.sampling import SamplingOptions
+    from dnagoat.generation.sampling import SamplingOptions
     from dnagoat_cli import generate_view as view
 
     say("[bold]3 of 4[/bold]  each model continues four real sequences of the test locus")
@@ -134,8 +134,8 @@ def written(plan: Plan, runs: Sequence[Run]) -> None:
 
 def measures() -> MeasureOptions:
     """Smaller than the defaults of `dnagoat evaluate`, and said so in the report's methods."""
-    from dnagoat.evaluation.measures import MeasureOptions
-    from dnagoat.evaluation.trajectory import TrajectoryOptions
+    from dnagoat.evaluation.registry import MeasureOptions
+    from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 
     return MeasureOptions(
         windows=SCORED,

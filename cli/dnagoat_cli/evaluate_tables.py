@@ -14,7 +14,7 @@ from dnagoat.reporting.copying import COPY, OTHER, REVERSE
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
-    from dnagoat.evaluation.measures import Result
+    from dnagoat.evaluation.registry import Result
 
 QUIET = {
     "format",

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dnagoat.evaluation.measures import MeasureOptions, Progress, Result
+    from dnagoat.evaluation.registry import MeasureOptions, Progress, Result
 
 Measured = list[tuple["Result", Path]]
 
 
 def options_from(*, device: str, trajectory: dict[str, Any], lengths: list[str] | None, **given: Any) -> MeasureOptions:
     """The options that were given; what was not keeps its default."""
-    from dnagoat.evaluation.measures import MeasureOptions
-    from dnagoat.evaluation.trajectory import TrajectoryOptions
-    from dnagoat.training.distributed import pick_device
+    from dnagoat.evaluation.registry import MeasureOptions
+    from dnagoat.evaluation.written.trajectory import TrajectoryOptions
+    from dnagoat.training.launch.processes import pick_device
 
     asked = {name: value for name, value in given.items() if value is not None}
     if lengths:
@@ -41,8 +41,8 @@ def measured(
 ) -> Measured:
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
     from dnagoat.errors import OptionError, WindowError
-    from dnagoat.evaluation.measures import chosen, ensure
-    from dnagoat.runs import open_run
+    from dnagoat.evaluation.registry import chosen, ensure
+    from dnagoat.training.kept.run import open_run
 
     measures = [chosen(name) for name in wanted or ["nll"]]
     for measure in measures:
@@ -73,9 +73,9 @@ def score_fasta(
 ) -> None:
     """A line a record: bases, scored bases, log-probabilities of both strands and their means."""
     from dnagoat.errors import OptionError
-    from dnagoat.evaluation.records import score_records
+    from dnagoat.evaluation.outputs.records import score_records
     from dnagoat.files import write_text
-    from dnagoat.runs import open_run
+    from dnagoat.training.kept.run import open_run
 
     if out is not None and out.exists() and not force:
         raise OptionError(f"{out} exists already; give another --out, or --force to replace it")
@@ -106,9 +106,9 @@ def _tsv(records: list[dict[str, str | int | float | None]]) -> Iterator[str]:
 def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
     """NLL of each base of the splits as bedGraph and bigWig; says which files were written."""
     from dnagoat.errors import OptionError
-    from dnagoat.evaluation.scored import scores_of
-    from dnagoat.evaluation.tracks import write_tracks
-    from dnagoat.runs import open_run
+    from dnagoat.evaluation.outputs.tracks import write_tracks
+    from dnagoat.evaluation.scoring.scored import scores_of
+    from dnagoat.training.kept.run import open_run
 
     opened = open_run(run)
     dataset = options.dataset_of(opened)

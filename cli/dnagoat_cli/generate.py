@@ -88,8 +88,8 @@ def generate(
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=SIZE)] = "auto",
 ) -> None:
-    from dnagoat.runs import open_run
-    from dnagoat.sampling import SamplingOptions
+    from dnagoat.generation.sampling import SamplingOptions
+    from dnagoat.training.kept.run import open_run
     from dnagoat_cli import generate_view as view
 
     view.refuse_taken([file for file in (out, scores, table) if file is not None], force)

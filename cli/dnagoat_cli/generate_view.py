@@ -14,11 +14,11 @@ import typer
 from dnagoat.errors import OptionError, RunError
 
 if TYPE_CHECKING:
-    from dnagoat.generation import Generated, Progress
-    from dnagoat.model import DnaLM
-    from dnagoat.prompts import Prompt
-    from dnagoat.runs import Run
-    from dnagoat.sampling import SamplingOptions
+    from dnagoat.generation.generate import Generated, Progress
+    from dnagoat.generation.prompts import Prompt
+    from dnagoat.generation.sampling import SamplingOptions
+    from dnagoat.model.transformer import DnaLM
+    from dnagoat.training.kept.run import Run
 
 
 @dataclass
@@ -45,7 +45,7 @@ def refuse_taken(files: Sequence[Path], force: bool) -> None:
 
 def loaded(run: Run, checkpoint: str, device: str) -> DnaLM:
     """The model of the best or the last checkpoint on a device."""
-    from dnagoat.training.distributed import pick_device
+    from dnagoat.training.launch.processes import pick_device
 
     if checkpoint not in ("best", "last"):
         raise OptionError(f"--checkpoint {checkpoint}: give best or last")
@@ -65,7 +65,7 @@ def gathered(
     seed: int,
 ) -> list[Prompt]:
     """The prompts of all sources that were given, in the order of the help page."""
-    from dnagoat import prompts as read
+    from dnagoat.generation import prompts as read
     from dnagoat.genome.windows import SPLITS
 
     found: list[Prompt] = []
@@ -96,7 +96,7 @@ def written(
     max_context: int | None,
 ) -> Finished:
     """Generates under a bar; Ctrl-C ends it with what is finished."""
-    from dnagoat.generation import generate, plan
+    from dnagoat.generation.generate import generate, plan
 
     codes = [prompt.codes for prompt in prompts]
     planned = plan(model, codes, length, samples=samples, batch_size=batch_size, max_context=max_context)
@@ -146,7 +146,7 @@ def save(
     table: Path | None,
 ) -> None:
     """Writes what was asked for; nothing where no sequence is finished."""
-    from dnagoat.writing import write_fasta, write_scores, write_table
+    from dnagoat.generation.output import write_fasta, write_scores, write_table
 
     if not finished.sequences:
         return

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dnagoat.attention.parity import Parity
+    from dnagoat.attention.proof.parity import Parity
 
 
 def show_environment(facts: dict[str, Any]) -> None:
@@ -35,8 +35,8 @@ def tested(device: str, length: int) -> list[Parity]:
     """Runs the self-test, saying on stderr what is being compared."""
     from rich.console import Console
 
-    from dnagoat.attention.parity import parities
-    from dnagoat.training.distributed import pick_device
+    from dnagoat.attention.proof.parity import parities
+    from dnagoat.training.launch.processes import pick_device
 
     rows = []
     with Console(stderr=True).status("comparing with the float64 reference") as status:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from dnagoat.genome.dataset import Dataset
-    from dnagoat.genome.verify import Check
+    from dnagoat.genome.store.verify import Check
     from dnagoat_cli.inspect import Request
 
 MOST_CONTIGS = 30
@@ -25,9 +25,9 @@ def show(path: Path, request: Request) -> None:
     """Draws the dataset in `path`; a failed check is an error."""
     from dnagoat.errors import DatasetError
     from dnagoat.genome.dataset import open_dataset
-    from dnagoat.genome.leakage import leakage
+    from dnagoat.genome.leaks.leakage import leakage
     from dnagoat.genome.passport import histograms
-    from dnagoat.genome.verify import verify
+    from dnagoat.genome.store.verify import verify
 
     dataset = open_dataset(path)
     with bases_bar() as progress:

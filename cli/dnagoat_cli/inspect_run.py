@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def show(path: Path, request: Request) -> None:
     """Measures once and keeps the result in the run's folder; `--out` receives figures and CSV tables."""
-    from dnagoat.evaluation.measures import MeasureOptions, ensure
+    from dnagoat.evaluation.registry import MeasureOptions, ensure
     from dnagoat.files import write_text
     from dnagoat.reporting import microscope
-    from dnagoat.runs import open_run
-    from dnagoat.training.distributed import pick_device
+    from dnagoat.training.kept.run import open_run
+    from dnagoat.training.launch.processes import pick_device
 
     run = open_run(path)
     asked = {"split": request.split, "windows": request.windows, "device": str(pick_device(request.device))}

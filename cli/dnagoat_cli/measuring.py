@@ -13,10 +13,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dnagoat.errors import DatasetError, OptionError, RunError
 
 if TYPE_CHECKING:
-    from dnagoat.evaluation.measures import MeasureOptions
-    from dnagoat.evaluation.measures import Progress as Report
+    from dnagoat.evaluation.registry import MeasureOptions
+    from dnagoat.evaluation.registry import Progress as Report
     from dnagoat.reporting.results import Sources
-    from dnagoat.runs import Run
+    from dnagoat.training.kept.run import Run
 
 Task = Callable[[str], "Report"]
 
@@ -34,9 +34,9 @@ def asked(
     found: Sources, *, windows: int | None, prompts: int | None, dataset: Path | None, device: str, batch_size: int
 ) -> MeasureOptions:
     """The options of missing measures; a comparison is described on the windows that it was judged on."""
-    from dnagoat.evaluation.measures import MeasureOptions
-    from dnagoat.evaluation.trajectory import TrajectoryOptions
-    from dnagoat.training.distributed import pick_device
+    from dnagoat.evaluation.registry import MeasureOptions
+    from dnagoat.evaluation.written.trajectory import TrajectoryOptions
+    from dnagoat.training.launch.processes import pick_device
 
     return MeasureOptions(
         windows=windows or (found.comparison or {}).get("windows"),
@@ -72,7 +72,7 @@ def _for(name: str, options: MeasureOptions) -> MeasureOptions:
 def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) -> None:
     """Gives every run the measure, with the settings of the first that has it already: numbers must be comparable."""
     from dnagoat.errors import WindowError
-    from dnagoat.evaluation.measures import ensure, stored
+    from dnagoat.evaluation.registry import ensure, stored
 
     kept = [stored(run, name, options) for run in runs]
     settings = next((result["settings"] for result in kept if result is not None), None)
@@ -91,7 +91,7 @@ def _measure(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task
 
 def _renew(runs: Sequence[Run], name: str, options: MeasureOptions, task: Task) -> None:
     """Measures again, as it was measured, what has a result that is out of date."""
-    from dnagoat.evaluation.measures import chosen, ensure, stored
+    from dnagoat.evaluation.registry import chosen, ensure, stored
     from dnagoat.files import read_json
 
     for run in filter(_has_weights, runs):
@@ -124,7 +124,7 @@ def _has_weights(run: Run) -> bool:
 
 def _settings_of_nll(runs: Sequence[Run], options: MeasureOptions) -> dict[str, object] | None:
     """Strata divide the very bases that the likelihood is of."""
-    from dnagoat.evaluation.measures import stored
+    from dnagoat.evaluation.registry import stored
 
     found = (stored(run, "nll", options) for run in runs)
     return next((result["settings"] for result in found if result is not None), None)
@@ -133,7 +133,7 @@ def _settings_of_nll(runs: Sequence[Run], options: MeasureOptions) -> dict[str, 
 def _leakage(runs: Sequence[Run]) -> None:
     """The leak report of the runs' dataset, where the dataset is still there."""
     from dnagoat.genome.dataset import open_dataset
-    from dnagoat.genome.leakage import leakage
+    from dnagoat.genome.leaks.leakage import leakage
     from dnagoat_cli.passport import bases_bar
 
     for path in {run.config.dataset: None for run in runs}:

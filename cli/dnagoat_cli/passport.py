@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dnagoat.genome.assemblies import Assembly
     from dnagoat.genome.dataset import Dataset
+    from dnagoat.genome.fetch.assemblies import Assembly
     from dnagoat.genome.progress import Progress
 
 

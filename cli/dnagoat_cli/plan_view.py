@@ -13,7 +13,7 @@ from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
-    from dnagoat.training.parallel import Execution
+    from dnagoat.training.launch.parallel import Execution
     from dnagoat.training.plan import Plan
 
 MIB, GIB = 2**20, 2**30
@@ -21,7 +21,7 @@ MIB, GIB = 2**20, 2**30
 
 def show_plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> None:
     """Plans, measures the speed over one window on this device, and prints."""
-    from dnagoat.training.distributed import pick_device, place
+    from dnagoat.training.launch.processes import pick_device, place
     from dnagoat.training.plan import plan, speed
 
     here = pick_device(device)

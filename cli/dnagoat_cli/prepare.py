@@ -55,7 +55,7 @@ def prepare(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
     from dnagoat.errors import OptionError
-    from dnagoat.genome.assemblies import catalogue as known
+    from dnagoat.genome.fetch.assemblies import catalogue as known
     from dnagoat.genome.prepare import PrepareOptions
     from dnagoat.genome.prepare import prepare as run
     from dnagoat_cli.passport import bases_bar, show_catalogue, show_dataset

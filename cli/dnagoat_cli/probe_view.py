@@ -15,16 +15,16 @@ from dnagoat_cli.measuring import bars
 from dnagoat_cli.numbers_view import show_down
 
 if TYPE_CHECKING:
-    from dnagoat.evaluation.measures import Progress
     from dnagoat.evaluation.probes.retrieval import TaskName
+    from dnagoat.evaluation.registry import Progress
 
 Given = Mapping[str, Any]
 TRAIN = ("steps", "batch_size", "lr", "warmup", "prior_lr_scale")
 
 
 def recalled(task: TaskName, given: Given) -> None:
-    from dnagoat.evaluation.probes.presets import recall_preset
     from dnagoat.evaluation.probes.recall import recall
+    from dnagoat.evaluation.probes.sizes import recall_preset
     from dnagoat.evaluation.probes.sweep import Sweep
 
     options = recall_preset(given["preset"], task)
@@ -43,7 +43,7 @@ def recalled(task: TaskName, given: Given) -> None:
 def induced(given: Given) -> None:
     from dnagoat.config import PositionConfig
     from dnagoat.evaluation.probes.induction import induction
-    from dnagoat.evaluation.probes.presets import induction_preset
+    from dnagoat.evaluation.probes.sizes import induction_preset
     from dnagoat.evaluation.probes.sweep import Sweep
     from dnagoat.training.presets import refuse_idle
 
@@ -84,10 +84,10 @@ def extrapolated(given: Given) -> None:
 
 
 def sunk(given: Given) -> None:
-    from dnagoat.evaluation.measures import MeasureOptions
     from dnagoat.evaluation.probes.sinks import sinks
+    from dnagoat.evaluation.registry import MeasureOptions
     from dnagoat.reporting.arms import labels
-    from dnagoat.runs import open_run
+    from dnagoat.training.kept.run import open_run
 
     runs = [open_run(path) for path in given["runs"]]
     named = list(zip(labels([run.config for run in runs]), runs, strict=True))
@@ -115,7 +115,7 @@ def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict
     """Runs a probe under a bar, writes its folder and shows what it found."""
     import dnagoat
     from dnagoat.reporting import probes
-    from dnagoat.training.distributed import pick_device
+    from dnagoat.training.launch.processes import pick_device
 
     out = given["out"] or Path("probes") / name
     probes.free(out, force=given["force"])

@@ -60,7 +60,7 @@ def train_all(
 ) -> None:
     """Trains every run that is not done yet, in this order; a `TrainingError` of one ends the others in good order."""
     from dnagoat.errors import RunError
-    from dnagoat.training.folder import begin, open_folder
+    from dnagoat.training.kept.folder import begin, open_folder
 
     for run in runs:
         refusal = open_folder(run.out) or begin(run.out, run.config, resume=True, force=False)

@@ -86,11 +86,11 @@ def train(
     keep: o.Keep = None,
 ) -> None:
     given = dict(locals())
-    from dnagoat.training.distributed import place
-    from dnagoat.training.event_log import logged
+    from dnagoat.training.kept.event_log import logged
+    from dnagoat.training.launch.parallel import Execution
+    from dnagoat.training.launch.processes import place
+    from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train as run
-    from dnagoat.training.parallel import Execution
-    from dnagoat.training.stop import stop_asked
     from dnagoat_cli.plan_view import show_plan
     from dnagoat_cli.training_start import conclude, configuration, say
     from dnagoat_cli.training_view import watch

@@ -20,9 +20,9 @@ def configuration(
     """The run's configuration and its dataset: those of a resumed run, with which what was given has to agree."""
     from dnagoat.errors import OptionError
     from dnagoat.genome.dataset import open_dataset
-    from dnagoat.runs import open_run
-    from dnagoat.training.matching import matched
+    from dnagoat.training.kept.run import open_run
     from dnagoat.training.presets import changed, configure, refuse_idle
+    from dnagoat.training.step.matching import matched
 
     def settled(config: RunConfig) -> RunConfig:
         refuse_idle(config.model.position.name, options)

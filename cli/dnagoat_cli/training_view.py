@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 if TYPE_CHECKING:
-    from dnagoat.training.metrics import Step
+    from dnagoat.training.kept.metrics import Step
 
 
 def watch(steps: Iterable[Step], label: str, *, quiet: bool = False) -> Step | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from dnagoat.attention.positions import At, Pair
+from dnagoat.attention.schemes.base import At, Pair
 from dnagoat.config import ModelConfig
 from dnagoat.errors import OptionError
 

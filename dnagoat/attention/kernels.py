@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from dnagoat.attention import strips
+from dnagoat.attention.fast import strips
 from dnagoat.errors import MissingError, OptionError
 
 Kernel = Callable[[Tensor, Tensor, Tensor, float, bool, Tensor | None], Tensor]

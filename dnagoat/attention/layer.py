@@ -7,12 +7,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from dnagoat.attention.assemble import assemble
 from dnagoat.attention.cache import Cache, kept
 from dnagoat.attention.kernels import kernel_for
+from dnagoat.attention.lanes.assemble import assemble
 from dnagoat.attention.normalisers import NORMALISERS
-from dnagoat.attention.positions import At
-from dnagoat.attention.schemes import scheme_for
+from dnagoat.attention.schemes.base import At
+from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import ModelConfig
 
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from dnagoat.errors import SourceError
 from dnagoat.files import hash_file
-from dnagoat.genome.bed import interval_lines
 from dnagoat.genome.dataset import Contig, Dataset
-from dnagoat.genome.source import Source, refuse_other
+from dnagoat.genome.read.bed import interval_lines
+from dnagoat.genome.read.source import Source, refuse_other
 
 Ints = NDArray[np.int64]
 

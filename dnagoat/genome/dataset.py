@@ -19,8 +19,8 @@ from dnagoat.config import Frozen
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json
 from dnagoat.genome.alphabet import CODE, Codes
-from dnagoat.genome.source import Kind
-from dnagoat.genome.tokens import map_tokens
+from dnagoat.genome.read.source import Kind
+from dnagoat.genome.store.tokens import map_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split
 from dnagoat.wording import counted
 

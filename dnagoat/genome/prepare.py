@@ -13,19 +13,19 @@ from dnagoat.config import Frozen
 from dnagoat.errors import SourceError, WindowError
 from dnagoat.files import write_text
 from dnagoat.genome.alphabet import BASES, MASKED
-from dnagoat.genome.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
-from dnagoat.genome.download import fetch
-from dnagoat.genome.folder import may_replace, new_folder
-from dnagoat.genome.memory import keep_freed
+from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
+from dnagoat.genome.fetch.download import fetch
 from dnagoat.genome.progress import Tell
-from dnagoat.genome.records import Records
-from dnagoat.genome.regions import RegionScan
-from dnagoat.genome.scan import FastaScan
-from dnagoat.genome.source import Source
-from dnagoat.genome.storing import Stored, store_records
-from dnagoat.genome.twobit import TwoBitScan
-from dnagoat.genome.window_table import WindowTable, write_bed
+from dnagoat.genome.read.records import Records
+from dnagoat.genome.read.regions import RegionScan
+from dnagoat.genome.read.scan import FastaScan
+from dnagoat.genome.read.source import Source
+from dnagoat.genome.read.twobit import TwoBitScan
+from dnagoat.genome.store.folder import may_replace, new_folder
+from dnagoat.genome.store.freed_memory import keep_freed
+from dnagoat.genome.store.window_table import WindowTable, write_bed
+from dnagoat.genome.store.writing import Stored, store_records
 from dnagoat.genome.windows import by_blocks, by_contig
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
-from dnagoat.attention.positions import At, PositionScheme
+from dnagoat.attention.schemes.base import At, PositionScheme
 from dnagoat.config import ModelConfig
 from dnagoat.errors import MissingError, OptionError
 
 if TYPE_CHECKING:
     from dnagoat.attention.cache import Cache
-    from dnagoat.model import DnaLM
+    from dnagoat.model.transformer import DnaLM
 
 
 DISTRIBUTION, VERSION = "goat-attention", "0.1.1"

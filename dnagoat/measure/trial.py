@@ -12,15 +12,15 @@ from typing import Any
 
 import torch
 
-from dnagoat.attention.ran import kernel_of
+from dnagoat.attention.proof.kernel import kernel_of
 from dnagoat.errors import DnagoatError
 from dnagoat.files import read_json, write_json
 from dnagoat.measure.job import PEER, Job
-from dnagoat.measure.memory import read_peaks, reset_peaks
+from dnagoat.measure.peaks import read_peaks, reset_peaks
 from dnagoat.measure.peer import DISTRIBUTION, installed
 from dnagoat.measure.work import Work, work_of
 from dnagoat.training.engine import OutOfMemory
-from dnagoat.training.precision import matrix_products
+from dnagoat.training.step.precision import matrix_products
 
 OK, NO_MEMORY, REFUSED = "ok", "out of memory", "refused"
 

@@ -10,18 +10,18 @@ import torch
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.likelihood import window_scores
-from dnagoat.generation import generate
+from dnagoat.evaluation.scoring.likelihood import window_scores
+from dnagoat.generation.generate import generate
+from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import Codes
 from dnagoat.measure.job import PEER, Job
 from dnagoat.measure.peer import put_peer
-from dnagoat.model import DnaLM
-from dnagoat.sampling import SamplingOptions
-from dnagoat.training.distributed import Processes
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
-from dnagoat.training.optimizer import adamw
-from dnagoat.training.parallel import Execution
-from dnagoat.training.precision import computing
+from dnagoat.training.launch.parallel import Execution
+from dnagoat.training.launch.processes import Processes
+from dnagoat.training.step.optimizer import adamw
+from dnagoat.training.step.precision import computing
 
 
 @dataclass(frozen=True)

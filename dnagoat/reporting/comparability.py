@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dnagoat.evaluation.intervals import FEWEST_BLOCKS, few_blocks
+from dnagoat.evaluation.scoring.intervals import FEWEST_BLOCKS, few_blocks
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.results import Results, RunResults
 

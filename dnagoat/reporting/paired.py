@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.intervals import block_bootstrap
+from dnagoat.evaluation.scoring.intervals import block_bootstrap
 from dnagoat.reporting.results import Result, Results, RunResults
 
 Sums = NDArray[np.float64]

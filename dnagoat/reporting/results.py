@@ -14,7 +14,7 @@ from dnagoat.files import read_json
 from dnagoat.reporting.arms import labels
 from dnagoat.reporting.probes import FILE as PROBE
 from dnagoat.reporting.probes import read_probes
-from dnagoat.runs import Run, open_run
+from dnagoat.training.kept.run import Run, open_run
 
 Result = dict[str, Any]
 

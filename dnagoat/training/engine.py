@@ -11,17 +11,17 @@ import torch
 
 from dnagoat.config import RunConfig
 from dnagoat.genome.alphabet import Codes
-from dnagoat.initial import initialise
-from dnagoat.model import DnaLM
-from dnagoat.training.checkpoint import Checkpoint, Progress, put_weights, weights_of
-from dnagoat.training.distributed import Processes
-from dnagoat.training.kernel_ran import kernel_ran
-from dnagoat.training.loss import count_scored, inputs_targets, summed_loss
-from dnagoat.training.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
-from dnagoat.training.parallel import Execution, laid_out, synchronised
-from dnagoat.training.precision import computing, scaler
-from dnagoat.training.random_states import put_random_states, random_states
-from dnagoat.training.schedule import learning_rate, with_recipe
+from dnagoat.model.initial import initialise
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.kept.checkpoint import Checkpoint, Progress, put_weights, weights_of
+from dnagoat.training.kept.random_states import put_random_states, random_states
+from dnagoat.training.launch.parallel import Execution, laid_out, synchronised
+from dnagoat.training.launch.processes import Processes
+from dnagoat.training.step.kernel_ran import kernel_ran
+from dnagoat.training.step.loss import count_scored, inputs_targets, summed_loss
+from dnagoat.training.step.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
+from dnagoat.training.step.precision import computing, scaler
+from dnagoat.training.step.schedule import learning_rate, with_recipe
 
 SMALL = 64  # position parameters of at most so many numbers are followed over time
 

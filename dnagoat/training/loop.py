@@ -12,17 +12,17 @@ from time import perf_counter
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError, RunError, TrainingError
 from dnagoat.genome.dataset import Dataset, open_dataset
-from dnagoat.training import checkpoint, folder
-from dnagoat.training.checkpoint import Checkpoint, Progress
-from dnagoat.training.distributed import Processes, processes
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
 from dnagoat.training.feed import Feed
-from dnagoat.training.lock import locked
-from dnagoat.training.matching import count
-from dnagoat.training.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
-from dnagoat.training.parallel import Execution
+from dnagoat.training.kept import checkpoint, folder
+from dnagoat.training.kept.checkpoint import Checkpoint, Progress
+from dnagoat.training.kept.lock import locked
+from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
+from dnagoat.training.launch.parallel import Execution
+from dnagoat.training.launch.processes import Processes, processes
 from dnagoat.training.plan import plan
-from dnagoat.training.precision import matrix_products
+from dnagoat.training.step.matching import count
+from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
 
 Say = Callable[[str], None]

@@ -18,12 +18,12 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import saved_tensors_hooks
 
 from dnagoat.config import ModelConfig, RunConfig
-from dnagoat.model import DnaLM
-from dnagoat.training.distributed import Processes
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
-from dnagoat.training.loss import inputs_targets, summed_loss
-from dnagoat.training.parallel import Execution, recompute_blocks
-from dnagoat.training.precision import computing
+from dnagoat.training.launch.parallel import Execution, recompute_blocks
+from dnagoat.training.launch.processes import Processes
+from dnagoat.training.step.loss import inputs_targets, summed_loss
+from dnagoat.training.step.precision import computing
 
 FREE = 0.9  # share of a device's memory that a plan uses: the allocator's slack and short-lived tensors take the rest
 

@@ -10,11 +10,11 @@ import torch
 from dnagoat.config import RunConfig
 from dnagoat.genome.batches import IGNORE, gather
 from dnagoat.genome.dataset import Dataset
-from dnagoat.model import DnaLM
-from dnagoat.training.distributed import Processes
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.feed import spread
-from dnagoat.training.loss import inputs_targets, scored, summed_loss
-from dnagoat.training.precision import computing
+from dnagoat.training.launch.processes import Processes
+from dnagoat.training.step.loss import inputs_targets, scored, summed_loss
+from dnagoat.training.step.precision import computing
 
 
 class Validation:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from dnagoat.attention import parity
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.kernels import flash_fault
-from dnagoat.attention.parity import ALIBI_LIKE, SUBJECTS, Subject
-from dnagoat.attention.ran import kernel_of
+from dnagoat.attention.proof import parity
+from dnagoat.attention.proof.kernel import kernel_of
+from dnagoat.attention.proof.parity import ALIBI_LIKE, SUBJECTS, Subject
 from dnagoat.config import ModelConfig, PositionConfig
-from dnagoat.model import DnaLM
+from dnagoat.model.transformer import DnaLM
 
 pytestmark = [
     pytest.mark.gpu,

@@ -12,12 +12,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from dnagoat.attention import kernels
 from dnagoat.attention.kernels import flash_fault, kernel_for, sdpa
-from dnagoat.attention.parity import SUBJECTS, Subject
-from dnagoat.attention.positions import At
-from dnagoat.attention.ran import DENSE, kernel_of
+from dnagoat.attention.proof.kernel import DENSE, kernel_of
+from dnagoat.attention.proof.parity import SUBJECTS, Subject
+from dnagoat.attention.schemes.base import At
 from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.errors import MissingError, OptionError
-from dnagoat.model import DnaLM
+from dnagoat.model.transformer import DnaLM
 
 softmax = kernels.dense(lambda scores: scores.softmax(-1))
 
@@ -125,6 +125,6 @@ def test_the_model_can_be_compiled_as_one_graph(name: Any) -> None:
 
 def test_the_order_of_magnitudes_keeps_the_digits() -> None:
     """Recency at slope 1 costs no more digits than content alone: the row constant and the order of lanes see to it."""
-    from dnagoat.attention.parity import layer_errors
+    from dnagoat.attention.proof.parity import layer_errors
 
     assert layer_errors(Subject("goat", parts=("recency",), heads=2), 1024, 1, "cpu", sdpa)["forward"] < 3e-6

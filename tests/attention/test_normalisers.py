@@ -9,7 +9,7 @@ import torch
 
 from dnagoat.attention.normalisers import NORMALISERS, Entmax
 from dnagoat.config import ModelConfig, PositionConfig
-from dnagoat.model import DnaLM
+from dnagoat.model.transformer import DnaLM
 
 SPARSE = ("sparsemax", "entmax15", "entmax")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.evaluation.measures import MEASURES
+from dnagoat.evaluation.registry import MEASURES
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dnagoat.evaluation.pieces import sliding
+from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat_cli.evaluate_tables import _context, _strata
 
 

@@ -13,9 +13,9 @@ from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
-from dnagoat.model import DnaLM
-from dnagoat.runs import Run, open_run
-from dnagoat.training.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.training.kept.run import Run, open_run
 
 WINDOW = 64
 

@@ -12,7 +12,7 @@ from Bio import SeqIO
 from typer.testing import CliRunner, Result
 
 from dnagoat.genome.dataset import Dataset
-from dnagoat.runs import Run
+from dnagoat.training.kept.run import Run
 from dnagoat_cli import app
 
 HEADER = re.compile(
@@ -113,7 +113,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_stopping_keeps_what_is_finished(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dnagoat import generation
+    from dnagoat.generation import generate as generation
 
     whole = generation.generate
 

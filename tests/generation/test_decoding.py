@@ -11,12 +11,12 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from dnagoat.attention.cache import Cache
-from dnagoat.attention.rows import BLOCK
-from dnagoat.attention.values import ColumnValues
+from dnagoat.attention.fast.values import ColumnValues
+from dnagoat.attention.lanes.rows import BLOCK
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
-from dnagoat.decoding import Decoder, bytes_a_sequence
+from dnagoat.generation.decoding import Decoder, bytes_a_sequence
 from dnagoat.genome.alphabet import START
-from dnagoat.model import DnaLM
+from dnagoat.model.transformer import DnaLM
 
 SCHEMES = ("nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope")
 NORMALISERS = ("softmax", "sparsemax", "entmax15", "entmax")
@@ -140,7 +140,7 @@ def test_a_sliding_window_sees_the_first_symbol_and_the_latest(scheme: str, mome
 def test_a_prompt_that_is_read_once_serves_several_sequences(
     scheme: str, momentum: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dnagoat.decoding.READ_AT_ONCE", 3 * 12)  # the last pass has fewer rows
+    monkeypatch.setattr("dnagoat.generation.decoding.READ_AT_ONCE", 3 * 12)  # the last pass has fewer rows
     made, given = model(scheme, momentum), symbols(5)
     repeated = given.repeat_interleave(3, 0)
     decoder = Decoder(made, 15, LENGTH)
@@ -154,7 +154,7 @@ def test_a_prompt_that_is_read_once_serves_several_sequences(
 def test_both_layouts_of_values_give_the_same(normaliser: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     made, given = model("goat", True, normaliser), symbols(3)
     rows = decoded(made, given, 4, room)
-    monkeypatch.setattr("dnagoat.attention.values.CACHED", 0)
+    monkeypatch.setattr("dnagoat.attention.fast.values.CACHED", 0)
     assert isinstance(Decoder(made, 3, room).values, ColumnValues)
     assert (decoded(made, given, 4, room) - rows).abs().max() < 1e-10
 

@@ -10,10 +10,10 @@ import torch
 
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.errors import OptionError, PromptError
-from dnagoat.generation import Generated, generate, plan
+from dnagoat.generation.generate import Generated, generate, plan
+from dnagoat.generation.sampling import SamplingOptions, Streams, chances, draw, log_softmax
 from dnagoat.genome.alphabet import START, Codes
-from dnagoat.model import DnaLM
-from dnagoat.sampling import SamplingOptions, Streams, chances, draw, log_softmax
+from dnagoat.model.transformer import DnaLM
 
 LENGTH = 20
 OPTIONS = SamplingOptions(seed=11)

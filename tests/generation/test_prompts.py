@@ -10,9 +10,9 @@ import pytest
 from Bio.Seq import Seq
 
 from dnagoat.errors import DnagoatError, PromptError
+from dnagoat.generation.prompts import from_fasta, from_regions, from_split, from_text, nothing, random_loci
 from dnagoat.genome.alphabet import N, decode
 from dnagoat.genome.dataset import Dataset
-from dnagoat.prompts import from_fasta, from_regions, from_split, from_text, nothing, random_loci
 
 
 def silent(note: str) -> None:

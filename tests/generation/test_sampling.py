@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import OptionError
-from dnagoat.sampling import EVERY, Ban, Sampler, SamplingOptions, Streams, chances, draw
+from dnagoat.generation.sampling import EVERY, Ban, Sampler, SamplingOptions, Streams, chances, draw
 
 PROMPTS = [np.array([0, 1, 2, 3], np.uint8), np.array([3, 3], np.uint8), np.array([], np.uint8)]
 LOG_P = np.log(np.array([[0.5, 0.3, 0.15, 0.05], [0.1, 0.2, 0.3, 0.4], [0.25, 0.25, 0.25, 0.25]]))

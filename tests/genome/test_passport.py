@@ -12,7 +12,7 @@ import pytest
 from dnagoat.files import read_json, write_json
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.genome.passport import histograms, map_cells
-from dnagoat.genome.verify import verify
+from dnagoat.genome.store.verify import verify
 from tests.genome.conftest import Prepared
 from tests.genome.small import random_bases
 

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from dnagoat.errors import DatasetError, DnagoatError, OptionError, SourceError, WindowError
 from dnagoat.genome.alphabet import decode
 from dnagoat.genome.dataset import open_dataset, remarks
-from dnagoat.genome.folder import new_folder
 from dnagoat.genome.prepare import PrepareOptions, prepare
-from dnagoat.genome.tokens import TokenWriter
+from dnagoat.genome.store.folder import new_folder
+from dnagoat.genome.store.tokens import TokenWriter
 from tests.genome.conftest import Prepared
 from tests.genome.small import fasta, packed, random_bases
 

@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.attention.ran import DENSE
+from dnagoat.attention.proof.kernel import DENSE
 from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.measure import bench as benching
 from dnagoat.measure import peer

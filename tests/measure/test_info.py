@@ -9,8 +9,8 @@ from importlib.metadata import version
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.attention import parity
-from dnagoat.attention.parity import Parity
+from dnagoat.attention.proof import parity
+from dnagoat.attention.proof.parity import Parity
 from dnagoat.measure.environment import environment
 from dnagoat_cli import app
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dnagoat.evaluation.anatomy import (
+from dnagoat.evaluation.microscope.anatomy import (
     Bounds,
     causal,
     content_range,

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from dnagoat.attention.momentum import shear
+from dnagoat.attention.schemes.momentum import shear
 
 STRENGTHS = [0.0, 0.3, 1.0, 2.0]
 

@@ -14,8 +14,8 @@ from scipy.optimize import LinearConstraint, minimize
 
 from dnagoat.attention.kernels import kernel_for
 from dnagoat.attention.normalisers import NORMALISERS
-from dnagoat.attention.positions import At
-from dnagoat.attention.schemes import scheme_for
+from dnagoat.attention.schemes.base import At
+from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import ModelConfig, PositionConfig
 
 Array = np.ndarray

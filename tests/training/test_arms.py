@@ -10,12 +10,12 @@ import torch
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
+from dnagoat.evaluation.comparison.arms import of_arm, run_folder
 from dnagoat.genome.dataset import Dataset
-from dnagoat.initial import initialise
-from dnagoat.model import DnaLM
-from dnagoat.training.arms import of_arm, run_folder
+from dnagoat.model.initial import initialise
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.feed import Feed
-from dnagoat.training.matching import count
+from dnagoat.training.step.matching import count
 
 
 def test_names_become_configurations(config: RunConfig) -> None:

@@ -18,14 +18,15 @@ import torch
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError, RunError, TrainingError
 from dnagoat.genome.dataset import Dataset
-from dnagoat.runs import open_run
-from dnagoat.training import checkpoint, engine
+from dnagoat.training import engine
 from dnagoat.training.feed import Feed
-from dnagoat.training.lock import WORKERS
+from dnagoat.training.kept import checkpoint
+from dnagoat.training.kept.lock import WORKERS
+from dnagoat.training.kept.run import open_run
+from dnagoat.training.launch.parallel import Execution
+from dnagoat.training.launch.stop import stop_asked
 from dnagoat.training.loop import train
-from dnagoat.training.parallel import Execution
 from dnagoat.training.presets import GOAT, LADDER, changed
-from dnagoat.training.stop import stop_asked
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, step: int, loss: bool) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from dnagoat.config import DISTANCE_PERIODS, MomentumConfig, RunConfig
 from dnagoat.errors import OptionError
-from dnagoat.model import DnaLM
-from dnagoat.training.matching import count, matched
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import LADDER, PRESETS, changed, configure, preset, refuse_idle
-from dnagoat.training.schedule import learning_rate, with_recipe
+from dnagoat.training.step.matching import count, matched
+from dnagoat.training.step.schedule import learning_rate, with_recipe
 
 
 def test_paper_is_the_authors_run() -> None:

@@ -7,8 +7,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from dnagoat.config import ModelConfig, RunConfig
-from dnagoat.model import DnaLM
-from dnagoat.training.parallel import Execution
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.plan import flops_per_token, plan, saved_in_training
 from dnagoat.training.presets import changed, configure
 
@@ -69,8 +69,8 @@ def test_a_plan_leaves_nothing_behind_for_the_run_after_it(config: RunConfig) ->
 
 @pytest.mark.gpu
 def test_expected_memory_is_what_cuda_counts() -> None:
-    from dnagoat.training.distributed import Processes
     from dnagoat.training.engine import Engine
+    from dnagoat.training.launch.processes import Processes
 
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")

@@ -8,16 +8,16 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from dnagoat.config import Frozen, RunConfig
-from dnagoat.evaluation.lengths import fitting, parse, refuse_dense
-from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, ensure, silent
-from dnagoat.evaluation.probes.several import MOST_SEEDS, ONCE, SOME
+from dnagoat.evaluation.comparison.arms import of_arm, run_folder
+from dnagoat.evaluation.measures.lengths import fitting, parse, refuse_dense
+from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, SOME
+from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, ensure, silent
 from dnagoat.genome.dataset import Dataset
-from dnagoat.runs import open_run
-from dnagoat.training.arms import of_arm, run_folder
-from dnagoat.training.distributed import pick_device
+from dnagoat.training.kept.run import open_run
+from dnagoat.training.launch.processes import pick_device
 from dnagoat.training.loop import train
-from dnagoat.training.matching import count
 from dnagoat.training.presets import configure
+from dnagoat.training.step.matching import count
 
 
 class ExtrapolateOptions(Frozen):

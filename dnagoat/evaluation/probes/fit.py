@@ -13,11 +13,11 @@ from torch import Tensor
 from dnagoat.config import TrainConfig
 from dnagoat.errors import TrainingError
 from dnagoat.genome.batches import IGNORE
-from dnagoat.model import DnaLM
-from dnagoat.training.loss import summed_loss
-from dnagoat.training.optimizer import adamw, set_rate
-from dnagoat.training.precision import computing
-from dnagoat.training.schedule import learning_rate
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.step.loss import summed_loss
+from dnagoat.training.step.optimizer import adamw, set_rate
+from dnagoat.training.step.precision import computing
+from dnagoat.training.step.schedule import learning_rate
 
 Batch = tuple[Tensor, Tensor]  # inputs and targets (B, T) int64; targets are IGNORE where nothing is asked
 

@@ -14,17 +14,17 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor
 
-from dnagoat.attention.momentum import Momentum, shear
-from dnagoat.attention.positions import At, Pair
+from dnagoat.attention.schemes.base import At, Pair
+from dnagoat.attention.schemes.momentum import Momentum, shear
 from dnagoat.config import STRONGEST, Frozen, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
-from dnagoat.evaluation.measures import Progress, Result, silent
 from dnagoat.evaluation.probes.fit import Batch, learned
+from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms
-from dnagoat.evaluation.probes.several import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.sweep import Sweep
-from dnagoat.evaluation.probes.tokens import TokenLM
+from dnagoat.evaluation.probes.vocabulary import TokenLM
+from dnagoat.evaluation.registry import Progress, Result, silent
 
 Placement = Literal["after", "before"]
 Recipe = Literal["none", "momentum"]

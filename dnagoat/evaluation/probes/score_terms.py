@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dnagoat.attention.momentum import Momentum
-from dnagoat.attention.positions import At
-from dnagoat.evaluation.anatomy import causal
+from dnagoat.attention.schemes.base import At
+from dnagoat.attention.schemes.momentum import Momentum
+from dnagoat.evaluation.microscope.anatomy import causal
 from dnagoat.evaluation.probes.repetition import Repetitions
-from dnagoat.evaluation.probes.tokens import TokenLM
+from dnagoat.evaluation.probes.vocabulary import TokenLM
 
 TERMS = ("q.k", "p.k", "q.p", "p.p")
 

@@ -15,17 +15,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dnagoat.evaluation.anatomy import margin
-from dnagoat.evaluation.intervals import LEVEL, block_bootstrap, few_blocks
-from dnagoat.evaluation.measures import MeasureOptions, Progress, Result, silent
-from dnagoat.evaluation.microscope import SETTLED
-from dnagoat.evaluation.observe import Seen, observing
-from dnagoat.evaluation.windows import random_windows, real_windows
+from dnagoat.evaluation.measures.inspect import SETTLED
+from dnagoat.evaluation.microscope.anatomy import margin
+from dnagoat.evaluation.microscope.close_windows import random_windows, real_windows
+from dnagoat.evaluation.microscope.observe import Seen, observing
+from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstrap, few_blocks
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import to_inputs_targets
-from dnagoat.model import DnaLM
-from dnagoat.runs import Run
-from dnagoat.training.loss import base_losses
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.kept.run import Run
+from dnagoat.training.step.loss import base_losses
 
 
 def sinks(runs: Sequence[tuple[str, Run]], options: MeasureOptions, progress: Progress = silent) -> Result:

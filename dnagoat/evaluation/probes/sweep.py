@@ -15,12 +15,12 @@ from typing import TypeVar
 import torch
 
 from dnagoat.errors import DnagoatError, TrainingError
-from dnagoat.evaluation.measures import Progress, silent
-from dnagoat.evaluation.probes import rows
-from dnagoat.evaluation.probes.rows import Row, Unit
-from dnagoat.training.distributed import Processes
+from dnagoat.evaluation.probes import finished as rows
+from dnagoat.evaluation.probes.finished import Row, Unit
+from dnagoat.evaluation.registry import Progress, silent
 from dnagoat.training.engine import OutOfMemory, memory_named
-from dnagoat.training.lock import locked
+from dnagoat.training.kept.lock import locked
+from dnagoat.training.launch.processes import Processes
 from dnagoat.training.loop import nobody
 
 U = TypeVar("U", bound=Unit)

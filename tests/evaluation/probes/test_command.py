@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dnagoat.evaluation.microscope.close_windows import random_windows
 from dnagoat.evaluation.probes.sinks import first_key
-from dnagoat.evaluation.windows import random_windows
 from dnagoat.genome.alphabet import START
 from dnagoat.reporting.probes import read_probes, sentence, tables
-from dnagoat.runs import open_run
+from dnagoat.training.kept.run import open_run
 from dnagoat_cli import app
 
 QUICK = ["--steps", "2", "--batch-size", "2", "--device", "cpu"]

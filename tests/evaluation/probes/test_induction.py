@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
-from dnagoat.attention.momentum import Momentum
+from dnagoat.attention.schemes.momentum import Momentum
 from dnagoat.config import ModelConfig, PositionConfig, TrainConfig
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.observe import Seen, observing
+from dnagoat.evaluation.microscope.observe import Seen, observing
 from dnagoat.evaluation.probes.induction import (
     InductionOptions,
     ShearBefore,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.probes.presets import induction_preset, recall_preset
 from dnagoat.evaluation.probes.repetition import repetitions
-from dnagoat.training.matching import count
+from dnagoat.evaluation.probes.sizes import induction_preset, recall_preset
+from dnagoat.training.step.matching import count
 
 
 def test_paper_is_what_the_papers_say() -> None:

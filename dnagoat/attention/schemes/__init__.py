@@ -1,0 +1,1 @@
+"""Position schemes, one file a scheme; `base` is their interface, `registry` their names."""

@@ -1,0 +1,46 @@
+"""Attention with linear biases (ALiBi, arXiv 2108.12409): a fixed slope a head, through the lanes of recency."""
+
+# H heads
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from dnagoat.attention.lanes import recency
+from dnagoat.attention.lanes.pieces import REACH
+from dnagoat.attention.schemes.base import At, Pair, PositionScheme
+from dnagoat.config import ModelConfig
+
+
+def alibi_slopes(heads: int) -> Tensor:
+    """(H,) float64: 2 ** (-8 h / n) for a power of two n; otherwise that of the power below, then every other one of
+    the power above (the paper's own rule)."""
+    below = 2 ** math.floor(math.log2(heads))
+    slopes = [2 ** (-8 * (h + 1) / below) for h in range(below)]
+    between = [2 ** (-8 * (h + 1) / (2 * below)) for h in range(0, 2 * below, 2)]
+    return torch.tensor((slopes + between)[:heads], dtype=torch.float64)
+
+
+class Alibi(PositionScheme):
+    """Log-prior slope * j: the causal mask makes it -slope * |i - j| up to a row constant."""
+
+    reach = REACH
+    lanes = recency.LANES + 1  # an even content width, so that a rotation could be put on it
+
+    slopes: Tensor
+
+    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
+        super().__init__(config, layer)
+        self.register_buffer("slopes", alibi_slopes(config.heads).float(), persistent=False)
+
+    def lanes_at(self, at: At) -> Pair:
+        query = recency.query_lanes(self.slopes, at, self.root)
+        key = recency.key_lanes(self.heads, at, self.slopes.dtype)
+        return _padded(query), _padded(key)
+
+
+def _padded(lanes: Tensor) -> Tensor:
+    return torch.nn.functional.pad(lanes, (0, 1))

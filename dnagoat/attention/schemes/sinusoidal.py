@@ -1,0 +1,22 @@
+"""The sinusoids of "Attention Is All You Need" (arXiv 1706.03762), added to the embeddings."""
+
+# B batch, T positions
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from dnagoat.attention.lanes.waves import ladder, waves
+from dnagoat.attention.schemes.base import At, PositionScheme
+
+
+class Sinusoidal(PositionScheme):
+    """Embeddings times sqrt(width), as there, plus sines in the first half and cosines in the second."""
+
+    def embed(self, x: Tensor, at: At) -> Tensor:
+        width = x.shape[-1]
+        cosine, sine = waves(at.queries, ladder(width // 2, 10_000.0), x.dtype)
+        return x * math.sqrt(width) + torch.cat([sine, cosine], dim=-1)

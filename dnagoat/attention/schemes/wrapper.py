@@ -1,0 +1,34 @@
+"""A scheme with something done to queries and keys on top; what it does not change it leaves to the scheme inside."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from dnagoat.attention.schemes.base import At, Pair, PositionScheme
+from dnagoat.config import ModelConfig
+
+
+class Wrapper(PositionScheme):
+    """Base of what goes around a scheme; a subclass overrides `rotate`."""
+
+    def __init__(self, inner: PositionScheme, config: ModelConfig) -> None:
+        super().__init__(config, inner.layer)
+        self.inner = inner
+        self.lanes, self.reach = inner.lanes, inner.reach
+
+    def embed(self, x: Tensor, at: At) -> Tensor:
+        return self.inner.embed(x, at)
+
+    def lanes_at(self, at: At) -> Pair | None:
+        return self.inner.lanes_at(at)
+
+    def constrain(self) -> None:
+        self.inner.constrain()
+
+    def set_step(self, step: int) -> None:
+        self.inner.set_step(step)
+
+
+def innermost(scheme: PositionScheme) -> PositionScheme:
+    """The scheme itself, without what was put around it."""
+    return scheme.inner if isinstance(scheme, Wrapper) else scheme

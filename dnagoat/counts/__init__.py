@@ -1,0 +1,1 @@
+"""What counting the training split knows: the baselines that every model is held against."""

@@ -1,0 +1,1 @@
+"""Arms on the same data, and the verdict on them."""

@@ -1,0 +1,106 @@
+"""What prior a model has learned: each head's log-prior against distance, its sink u(j) and its recency slope.
+
+The curves come from the very lanes that attention uses, so they cannot drift from the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dnagoat.attention.schemes.base import At, PositionScheme
+from dnagoat.attention.schemes.goat import Goat, Part
+from dnagoat.attention.schemes.rope import BiasedRope
+from dnagoat.attention.schemes.wrapper import innermost
+from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.kept.run import Run
+
+# H heads, T queries, S keys
+
+EVERY = (
+    512  # distances up to here are all kept, so that a period of 3 bases shows; beyond it they are spaced evenly in log
+)
+SPACED = 200
+
+
+def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
+    """Curves of every layer and head, and where training started; `layers` is empty where the scheme has no prior."""
+    layers = curves(run.model(options.which, options.device))
+    for layer, before in zip(layers, curves(DnaLM(run.config.model, run.config.train.seed)), strict=True):
+        for head, first in zip(layer["heads"], before["heads"], strict=True):
+            head["initial"] = first["log_prior"]
+    distances = spaced(run.config.model.context)
+    return {
+        "context": run.config.model.context,
+        "position": run.config.model.position.name,
+        "distances": distances,
+        "positions": distances,
+        "layers": layers,
+    }
+
+
+def curves(model: DnaLM) -> list[Result]:
+    """Each layer's heads at the `spaced` distances and positions of a window; layers without a prior are left out."""
+    schemes = [innermost(attention.scheme) for attention in model.attentions()]
+    context, device = model.config.context, next(model.parameters()).device
+    return [_layer(scheme, context, device) for scheme in schemes if scheme.lanes or isinstance(scheme, BiasedRope)]
+
+
+def spaced(length: int) -> list[int]:
+    """Whole numbers from 0 to length - 1: each up to EVERY, then SPACED of them evenly in their logarithm."""
+    near = np.arange(min(length, EVERY))
+    far = np.geomspace(EVERY, max(length - 1, EVERY), SPACED).round().astype(np.int64)
+    return [int(d) for d in np.unique(np.concatenate([near, far[far < length]]))]
+
+
+@torch.no_grad()
+def _layer(scheme: PositionScheme, context: int, device: torch.device) -> Result:
+    """For the last query of a window: log-prior (H, distances) with 0 at distance 0, sink and slope left apart."""
+    query = torch.tensor([context - 1], device=device)
+    places = torch.tensor(spaced(context), device=device)
+    curve = scheme.kernel(query, query - places)[:, 0]
+    parts: dict[str, Any] = dict(scheme.parts.items()) if isinstance(scheme, Goat) else {}
+    sink = parts["sink"].value(At(places, places)).double() if "sink" in parts else None
+    if sink is not None:
+        curve = curve - parts["sink"].value(At(query, query - places)).double()
+    slopes = parts["recency"].slopes if "recency" in parts else getattr(scheme, "slopes", None)
+    waves = spectral(scheme, query, query - places)
+    return {
+        "layer": scheme.layer,
+        "heads": [
+            {
+                "head": head,
+                "log_prior": _rounded(curve[head] - curve[head, 0]),
+                "spectral": None if waves is None else _rounded(waves[head]),
+                "sink": None if sink is None else _rounded(sink[head]),
+                "slope": None if slopes is None else float(slopes[head]),
+            }
+            for head in range(scheme.heads)
+        ],
+    }
+
+
+def spectral(scheme: PositionScheme, query: Tensor, keys: Tensor) -> Tensor | None:
+    """What the waves alone give, (H, S) nats for a single query; None where there are none.
+
+    RoPE's biases make nothing but waves.
+    """
+    if isinstance(scheme, BiasedRope):
+        return scheme.kernel(query, keys)[:, 0]
+    if isinstance(scheme, Goat) and "spectral" in scheme.parts:
+        return _product(scheme.parts["spectral"], query, keys, scheme.root)  # type: ignore[arg-type]
+    return None
+
+
+def _product(part: Part, query: Tensor, keys: Tensor, root: float) -> Tensor:
+    """The share of the log-prior that one part gives, (H, S) for a single query."""
+    at = At(query, keys)
+    return (part.query(at, root).double() @ part.key(at, root).double().transpose(-1, -2))[:, 0] / root
+
+
+def _rounded(values: Tensor) -> list[float]:
+    return [float(f"{value:.5g}") for value in values.tolist()]

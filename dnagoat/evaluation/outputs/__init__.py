@@ -1,0 +1,1 @@
+"""Scores of a user's own sequences, and tracks along the genome."""

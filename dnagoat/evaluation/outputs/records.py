@@ -1,0 +1,118 @@
+"""How likely are a user's own sequences: log-probability of each record of a FASTA file, on both strands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnagoat.errors import SourceError
+from dnagoat.evaluation.registry import Progress, silent
+from dnagoat.evaluation.scoring.likelihood import score
+from dnagoat.evaluation.scoring.pieces import sliding
+from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
+from dnagoat.genome.read.records import Bases, Header
+from dnagoat.genome.read.scan import FastaScan
+from dnagoat.genome.read.source import Source
+from dnagoat.model.transformer import DnaLM
+
+AT_ONCE = 1 << 22  # bases of the records that are held and scored together
+
+
+@dataclass(frozen=True)
+class Record:
+    """One sequence: `scored` of its `length` bases have a log-probability (N has none); sums and means in nats.
+
+    Means are None where nothing is scored. `reverse` is the reverse complement, `both` the mean of the two strands.
+    """
+
+    name: str
+    length: int
+    scored: int
+    forward: float
+    reverse: float
+
+    @property
+    def both(self) -> float:
+        return (self.forward + self.reverse) / 2
+
+    def row(self) -> dict[str, str | int | float | None]:
+        sums = {"forward": self.forward, "reverse": self.reverse, "both": self.both}
+        return {
+            "name": self.name,
+            "length": self.length,
+            "scored": self.scored,
+            **{f"log_p_{strand}": total for strand, total in sums.items()},
+            **{f"mean_log_p_{strand}": total / self.scored if self.scored else None for strand, total in sums.items()},
+        }
+
+
+def score_records(
+    model: DnaLM,
+    path: Path,
+    batch_bases: int,
+    context: int | None = None,
+    stride: int | None = None,
+    progress: Progress = silent,
+) -> Iterator[Record]:
+    """Scores each record of a FASTA file (plain or gzip), in order; memory is that of a few million bases.
+
+    A record longer than `context` (the training length) is read in overlapping pieces that move by `stride` (half the
+    context); each base is scored once.
+    """
+    context = context or model.config.context
+    stride = stride or max(context // 2, 1)
+    done = 0
+    for held in _held(_records(path)):
+        strands = [
+            _sums(model, [turn(codes) for _, codes in held], context, stride, batch_bases)
+            for turn in (np.asarray, reverse_complement)
+        ]
+        for (name, codes), (forward, scored), (reverse, _) in zip(held, *strands, strict=True):
+            yield Record(name, len(codes), int(scored), 0.0 - float(forward), 0.0 - float(reverse))
+        done += len(held)
+        progress("records", done, done)
+
+
+def _records(path: Path) -> Iterator[tuple[str, Codes]]:
+    name, parts = None, list[Codes]()
+    for event in FastaScan(Source(path)).events():
+        if isinstance(event, Header):
+            if name is not None:
+                yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
+            name, parts = event.name, []
+        elif isinstance(event, Bases):
+            parts.append(event.tokens & np.uint8(CODE))
+    if name is None:
+        raise SourceError(f"{path} holds no record; give FASTA with at least one sequence")
+    yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
+
+
+def _held(records: Iterator[tuple[str, Codes]]) -> Iterator[list[tuple[str, Codes]]]:
+    held: list[tuple[str, Codes]] = []
+    for name, codes in records:
+        held.append((name, codes))
+        if sum(len(codes) for _, codes in held) >= AT_ONCE:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _sums(
+    model: DnaLM, records: list[Codes], context: int, stride: int, batch_bases: int
+) -> list[tuple[np.float64, np.float64]]:
+    """Nats and scored bases of each record; records of one length pass through the model together."""
+    ends = np.cumsum([len(codes) for codes in records])
+    regions = [(int(end) - len(codes), int(end)) for end, codes in zip(ends, records, strict=True)]
+    filled = [region for region in regions if region[0] < region[1]]
+    if not filled:
+        return [(np.float64(0), np.float64(0))] * len(records)
+    scores = score(model, np.concatenate(records), sliding(filled, context, stride), batch_bases)
+    owner: NDArray[np.int64] = np.searchsorted(ends, scores.pieces.starts, side="right")
+    nats = np.bincount(owner, scores.sums(), minlength=len(records))
+    counts = np.bincount(owner, scores.counts(), minlength=len(records))
+    return list(zip(nats, counts, strict=True))

@@ -1,0 +1,97 @@
+"""Where along the genome a model is surprised: per-base NLL as bedGraph and bigWig, for IGV and the UCSC browser.
+
+Coordinates are those of the source assembly: a contig that is a piece of a chromosome is written where it lies on it.
+bedGraph is 0-based and half-open, as everything here; N and what was not scored has no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnagoat.errors import MissingError
+from dnagoat.evaluation.bed import home
+from dnagoat.evaluation.scoring.likelihood import Scores
+from dnagoat.evaluation.scoring.pieces import contig_index
+from dnagoat.files import written_whole
+from dnagoat.genome.dataset import Dataset
+
+LINES = 1 << 16  # bases written at once
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Values of consecutive bases of a sequence of the assembly, from `start` on."""
+
+    sequence: str
+    start: int
+    values: NDArray[np.float32]
+
+
+def segments(dataset: Dataset, scores: Scores) -> list[Segment]:
+    """Runs of scored bases in the order that genome browsers want: by sequence, then by position."""
+    positions = scores.pieces.positions()
+    known = ~np.isnan(scores.losses)
+    positions, losses = positions[known], scores.losses[known]
+    contigs = contig_index(dataset, positions)
+    cuts = np.flatnonzero((np.diff(positions) != 1) | (np.diff(contigs) != 0)) + 1
+    found = []
+    for at, values in zip(np.split(positions, cuts), np.split(losses, cuts), strict=True):
+        if len(at):
+            contig, place = dataset.locate(int(at[0]))
+            sequence, begin = home(contig)
+            found.append(Segment(sequence, begin + place, values))
+    return sorted(found, key=lambda segment: (segment.sequence, segment.start))
+
+
+def write_bedgraph(path: Path, runs: list[Segment], name: str) -> None:
+    """One line a base, under a `track` line that browsers take the name from."""
+    with written_whole(path) as aside, aside.open("w", encoding="utf-8") as out:
+        out.write(f'track type=bedGraph name="{name}" description="nats per base" visibility=full autoScale=on\n')
+        for run in runs:
+            for first in range(0, len(run.values), LINES):
+                out.write("".join(_lines(run, first)))
+
+
+def _lines(run: Segment, first: int) -> Iterator[str]:
+    for place, value in enumerate(run.values[first : first + LINES].tolist(), start=run.start + first):
+        yield f"{run.sequence}\t{place}\t{place + 1}\t{value:.4f}\n"
+
+
+def write_bigwig(path: Path, runs: list[Segment], lengths: dict[str, int]) -> None:
+    """The same in the indexed binary form; `lengths` of the sequences in bases. Needs pyBigWig."""
+    try:
+        import pyBigWig
+    except ImportError:
+        raise MissingError("bigWig needs the package pyBigWig; install dnagoat[tracks], or use the bedGraph") from None
+    with written_whole(path) as aside:
+        track = pyBigWig.open(str(aside), "w")
+        track.addHeader(sorted(lengths.items()))
+        for run in runs:
+            track.addEntries(run.sequence, run.start, values=run.values.astype(np.float64), span=1, step=1)
+        track.close()
+
+
+def sequence_lengths(dataset: Dataset) -> dict[str, int]:
+    """Bases of each sequence of the assembly as far as the dataset knows it: up to the end of its last piece."""
+    lengths: dict[str, int] = {}
+    for contig in dataset.contigs:
+        sequence, begin = home(contig)
+        lengths[sequence] = max(lengths.get(sequence, 0), begin + contig.length)
+    return lengths
+
+
+def write_tracks(folder: Path, name: str, dataset: Dataset, scores: Scores) -> list[Path]:
+    """NAME.bedGraph and, where pyBigWig is installed, NAME.bw in `folder`; what was written."""
+    runs = segments(dataset, scores)
+    text, binary = folder / f"{name}.bedGraph", folder / f"{name}.bw"
+    write_bedgraph(text, runs, name)
+    try:
+        write_bigwig(binary, runs, sequence_lengths(dataset))
+    except MissingError:
+        return [text]
+    return [text, binary]

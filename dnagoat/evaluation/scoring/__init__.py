@@ -1,0 +1,1 @@
+"""Which bases are scored, what they cost, and how sure that is."""

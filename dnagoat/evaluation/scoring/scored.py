@@ -1,0 +1,133 @@
+"""Which bases of a run's split have been scored: base by base, once, kept beside the results for every summary of them.
+
+evaluation/bases-SPLIT-HASH.npz   starts, widths, skips, origins (n,), losses (M,) in nats with NaN at N, hits (M,), key
+
+The key says whose scores these are (checkpoint, dataset, pieces, version of the tool) and HASH is one of the key, so
+that other pieces or another checkpoint never take the place of the scores that a result was made from. `origins` are
+where the contig of each piece begins: blocks of the genome are counted from there.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dnagoat
+from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.scoring.intervals import LEVEL, few_blocks
+from dnagoat.evaluation.scoring.likelihood import BASES, Scores, score
+from dnagoat.evaluation.scoring.pieces import Ints, Pieces, contig_index, rooms, sliding, stretches
+from dnagoat.files import written_whole
+from dnagoat.genome.dataset import Dataset
+from dnagoat.training.kept.checkpoint import model_sha256
+from dnagoat.training.kept.run import Run
+
+
+def pieces_of(dataset: Dataset, options: MeasureOptions) -> Pieces:
+    """What of the split is scored: plain tiles as wide as the dataset's windows, or a sliding context.
+
+    A sliding context begins before the split's stretches where the bases there were not trained on.
+    """
+    context = options.context or dataset.window
+    regions = stretches(dataset, options.split)
+    room = rooms(dataset, regions, options.split)
+    return sliding(regions, context, options.stride or context, room).spread(options.windows)
+
+
+def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Progress = silent) -> Scores:
+    """The scored bases of a run, read back where the same checkpoint was scored on the same pieces, else computed."""
+    pieces = pieces_of(dataset, options)
+    key = {
+        "checkpoint": model_sha256(run.checkpoint(options.which)),
+        "dataset": dataset.content_hash,
+        "pieces": identity(pieces),
+        "tool_version": dnagoat.__version__,
+    }
+    short = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
+    file = run.path / "evaluation" / f"bases-{options.split}-{short}.npz"
+    kept = None if options.fresh else _read(file, key, pieces)
+    if kept is not None:
+        return kept
+    model = run.model(options.which, options.device)
+    scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
+    _write(file, key, scores, _origins(dataset, pieces))
+    return scores
+
+
+def identity(pieces: Pieces) -> str:
+    """sha256 of which bases are scored with which context: equal for two runs that can be paired."""
+    rows = np.stack([pieces.starts, pieces.widths, pieces.skips]).astype("<i8")
+    return sha256(rows.tobytes()).hexdigest()
+
+
+def _origins(dataset: Dataset, pieces: Pieces) -> Ints:
+    """Where the contig of each piece begins in the token store, (n,)."""
+    offsets = np.array([contig.offset for contig in dataset.contigs], dtype=np.int64)
+    origins: Ints = offsets[contig_index(dataset, pieces.starts)]
+    return origins
+
+
+def _read(file: Path, key: dict[str, Any], pieces: Pieces) -> Scores | None:
+    if not file.exists():
+        return None
+    try:
+        with file.open("rb") as handle, np.load(handle, allow_pickle=False) as kept:
+            same = json.loads(str(kept["key"])) == key
+            return Scores(pieces, kept["losses"], kept["hits"]) if same else None
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
+        return None  # damaged: it is computed again
+
+
+def _write(file: Path, key: dict[str, Any], scores: Scores, origins: Ints) -> None:
+    pieces = scores.pieces
+    with written_whole(file) as aside, aside.open("wb") as handle:
+        np.savez(
+            handle,
+            starts=pieces.starts,
+            widths=pieces.widths,
+            skips=pieces.skips,
+            origins=origins,
+            losses=scores.losses,
+            hits=scores.hits,
+            key=np.array(json.dumps(key)),
+        )
+
+
+def about(
+    run: Run, pieces: Pieces, counts: NDArray[np.float64], blocks: NDArray[np.int64], options: MeasureOptions
+) -> Result:
+    """What every result over scored bases says of them, and what a reader must know before comparing it."""
+    different = len(np.unique(blocks))
+    return {
+        "count": int(counts.sum()),
+        "windows": len(pieces),
+        "pieces": identity(pieces),
+        "mean_context": pieces.mean_context(),
+        "blocks": different,
+        "block_bases": options.block,
+        "resamples": options.resamples,
+        "level": LEVEL,
+        "warnings": warnings(run, options, different),
+    }
+
+
+def warnings(run: Run, options: MeasureOptions, blocks: int) -> list[str]:
+    """What a reader must know before comparing the number, a sentence each."""
+    said = few_blocks(blocks, options.block)
+    if options.split == "val":
+        said.append("the checkpoint was chosen on this split: its number is optimistic, the test split's is not")
+    if options.split == "train":
+        said.append("the model was trained on this split")
+    if options.other_dataset:
+        said.append(f"scored on {options.other_dataset}, which the run was not trained on; baselines are counted there")
+    if run.config.model.classes > BASES:
+        said.append(
+            "trained by the authors' protocol: the first base of each window is not scored, the class N is left out"
+        )
+    return said

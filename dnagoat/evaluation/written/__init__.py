@@ -1,0 +1,1 @@
+"""What generated DNA is like, beside true DNA and the nulls."""

@@ -1,0 +1,1 @@
+"""From a prompt to new DNA: prompts, sampling, cached decoding, files."""

@@ -1,0 +1,244 @@
+"""How DNA is written: prompts are continued base by base, many sequences at once, each as if it were alone.
+
+All sequences of a batch stand at the same position. Where prompts differ in length the shorter ones already write
+while the longer ones are still read, so that there is no padding and nothing to mask.
+"""
+
+# B sequences of a batch, G bases to write
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from dnagoat.errors import OptionError, PromptError
+from dnagoat.generation.decoding import Decoder, bytes_a_sequence
+from dnagoat.generation.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions, log_softmax
+from dnagoat.genome.alphabet import START, Codes
+from dnagoat.model.transformer import DnaLM
+
+MEMORY_SHARE = 0.5  # of what is free, for keys and values
+UNASKED = 64 << 20  # bytes that are taken without asking how much is free
+PROGRESS_EVERY = 32  # positions
+
+Progress = Callable[[int], None]  # told how many bases were written since it was last called
+
+
+@dataclass(frozen=True)
+class Generated:
+    """One continuation: `codes` (G,) and each base's log-probability (G,) under the model itself, in nats.
+
+    The log-probability is that of temperature 1, without bans, cuts or tilt. `gc_tilt` is the mean tilt of G and C.
+    """
+
+    prompt: int
+    sample: int
+    codes: Codes
+    log_probabilities: Floats
+    gc_tilt: float | None = None
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Samples `samples` of each of `prompts`, generated together."""
+
+    prompts: tuple[int, ...]
+    samples: range
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which sequences are generated together, on how many symbols each looks back, and what decided it."""
+
+    batches: tuple[Batch, ...]
+    room: int
+    rows: int
+    bytes_a_sequence: int
+    note: str | None = None
+
+
+def plan(
+    model: DnaLM,
+    prompts: Sequence[Codes],
+    length: int,
+    *,
+    samples: int = 1,
+    batch_size: int = 64,
+    max_context: int | None = None,
+    memory: int | None = None,
+) -> Plan:
+    """Batches of prompts of similar length that fit in `memory` bytes (half of what is free, where it is not given)."""
+    if length < 1 or samples < 1 or batch_size < 1:
+        raise OptionError("--length, --samples and --batch-size are at least 1")
+    if max_context is not None and max_context < 2:
+        raise OptionError(f"--max-context {max_context}: at least 2, the first symbol and the newest")
+    lengths = [len(prompt) for prompt in prompts]
+    if not started(model) and 0 in lengths:
+        raise PromptError("a model that was trained with --score-n knows no start symbol; give a prompt")
+    room = max(lengths, default=0) + length
+    if max_context is not None:
+        room = min(room, max_context)
+    size = bytes_a_sequence(model, room)
+    wanted = min(batch_size, len(prompts) * samples)
+    if memory is None:
+        small = wanted * size < UNASKED
+        memory = UNASKED if small else int(MEMORY_SHARE * free_bytes(model.embedding.weight.device))
+    fitting = memory // size
+    if fitting < 1:
+        raise OptionError(
+            f"keys and values of one sequence of {room:,} symbols take {size / 1e9:.1f} GB, more than the "
+            f"{memory / 1e9:.1f} GB that can be spared; lower --length or give --max-context"
+        )
+    rows = min(wanted, fitting)
+    note = None
+    if rows < wanted:
+        note = (
+            f"{rows:,} sequences at a time instead of {wanted:,}: "
+            f"each takes {size / 1e6:.0f} MB of the {memory / 1e9:.1f} GB that can be spared"
+        )
+    return Plan(tuple(_batches(lengths, samples, rows, max(16, length // 4))), room, rows, size, note)
+
+
+def _batches(lengths: Sequence[int], samples: int, rows: int, spread: int) -> Iterator[Batch]:
+    """Prompts in the order of their lengths; in one batch those differ by at most `spread` bases."""
+    order = sorted(range(len(lengths)), key=lambda i: lengths[i])
+    together = max(1, rows // samples)
+    at_once = min(samples, rows)
+    first = 0
+    while first < len(order):
+        last = first + 1
+        while last < min(first + together, len(order)) and lengths[order[last]] - lengths[order[first]] <= spread:
+            last += 1
+        for sample in range(0, samples, at_once):
+            yield Batch(tuple(order[first:last]), range(sample, min(sample + at_once, samples)))
+        first = last
+
+
+def generate(
+    model: DnaLM,
+    prompts: Sequence[Codes],
+    length: int,
+    options: SamplingOptions | None = None,
+    *,
+    samples: int = 1,
+    batch_size: int = 64,
+    max_context: int | None = None,
+    planned: Plan | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Generated]:
+    """Continues each prompt (P,) of codes by `length` bases, `samples` times; yields a batch at a time as it is done.
+
+    Every sequence depends only on its own prompt, the seed and its sample number. With `max_context` the model sees the
+    start symbol and the latest max_context - 1 symbols.
+    """
+    options = options or SamplingOptions()
+    planned = planned or plan(model, prompts, length, samples=samples, batch_size=batch_size, max_context=max_context)
+    for batch in planned.batches:
+        writing = Writing(model, batch, prompts, length, options, planned.room)
+        unreported = 0
+        while not writing.done:
+            unreported += writing.advance()
+            if progress and (writing.position % PROGRESS_EVERY == 0 or writing.done):
+                progress(unreported)
+                unreported = 0
+        yield from writing.finished()
+
+
+class Writing:
+    """A batch on its way: prompts are read as far as the shortest goes, `advance` takes all one position further."""
+
+    def __init__(
+        self,
+        model: DnaLM,
+        batch: Batch,
+        prompts: Sequence[Codes],
+        length: int,
+        options: SamplingOptions,
+        room: int,
+    ) -> None:
+        self.labels = [(prompt, sample) for prompt in batch.prompts for sample in batch.samples]
+        own = [prompts[prompt] for prompt, _ in self.labels]
+        starts = [len(prompt) + started(model) for prompt in own]  # position of each sequence's first written base
+        self.sampler = Sampler(options, own, [sample for _, sample in self.labels], starts)
+        self.symbols = _symbols(own) if started(model) else _symbols(own)[:, 1:]
+        self.length, self.start, self.end = length, min(starts), max(starts) + length - 1
+        self.first = np.array(starts)
+        self._all_write = range(max(starts), min(starts) + length)
+        # By position, so that a step writes one row.
+        self.codes = np.empty((self.end + 1 - self.start, len(own)), np.uint8)
+        self.device = model.embedding.weight.device
+        self.decoder = Decoder(model, len(own), min(room, self.end))
+        self.position = min(self.start, self.decoder.room)  # of the next symbol
+        repeats = len(batch.samples)
+        read = torch.from_numpy(self.symbols[::repeats, : self.position])
+        self._logits = self.decoder.read(read.to(self.device), repeats)
+        self.logits = np.empty((*self.codes.shape, 4), self._logits.cpu().numpy().dtype)
+
+    @property
+    def done(self) -> bool:
+        return self.position > self.end
+
+    def advance(self) -> int:
+        """Draws the base at this position of every sequence that is past its prompt; how many those were."""
+        at = self.position
+        if at in self._all_write:
+            following, count = self._drawn(at, EVERY), len(self.labels)
+        else:
+            rows = np.flatnonzero((self.first <= at) & (at < self.first + self.length))
+            following, count = self.symbols[:, min(at, self.symbols.shape[1] - 1)].copy(), rows.size
+            if count:
+                following[rows] = self._drawn(at, rows)
+        self.position += 1
+        if not self.done:
+            self._logits = self.decoder.step(torch.from_numpy(following).to(self.device))
+        return count
+
+    def _drawn(self, at: int, rows: Rows) -> npt.NDArray[np.int64]:
+        """The bases of these sequences at a position, drawn and noted."""
+        logits = self._logits.cpu().numpy()[rows, :4]
+        bases = self.sampler.draw(logits.astype(np.float64), at, rows)
+        self.logits[at - self.start, rows] = logits
+        self.codes[at - self.start, rows] = bases
+        return bases.astype(np.int64)
+
+    def finished(self) -> Iterator[Generated]:
+        tilts = self.sampler.tilt.mean().tolist() if self.sampler.tilt else [None] * len(self.labels)
+        for row, ((prompt, sample), tilt) in enumerate(zip(self.labels, tilts, strict=True)):
+            own = slice(self.first[row] - self.start, self.first[row] - self.start + self.length)
+            codes = self.codes[own, row].copy()
+            log_p = np.take_along_axis(log_softmax(self.logits[own, row]), codes[:, None].astype(np.intp), 1)[:, 0]
+            yield Generated(prompt, sample, codes, log_p, tilt)
+
+
+def started(model: DnaLM) -> bool:
+    """Whether sequences begin with the start symbol: a model of five classes was trained without it."""
+    return model.config.classes == 4
+
+
+def _symbols(prompts: Sequence[Codes]) -> npt.NDArray[np.int64]:
+    """(B, longest + 1): the start symbol, then the prompt; what lies past a shorter prompt is never read."""
+    symbols = np.zeros((len(prompts), max(map(len, prompts)) + 1), np.int64)
+    symbols[:, 0] = START
+    for row, prompt in zip(symbols, prompts, strict=True):
+        row[1 : len(prompt) + 1] = prompt
+    return symbols
+
+
+def free_bytes(device: torch.device) -> int:
+    """Memory that can still be taken on a device; on the CPU what the system, or this container's limit, leaves."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    free = next(
+        int(line.split()[1]) * 1024
+        for line in Path("/proc/meminfo").read_text().splitlines()
+        if line.startswith("MemAvailable")
+    )
+    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+    if limit.exists() and (most := limit.read_text().strip()) != "max":
+        free = min(free, int(most) - int(used.read_text()))
+    return max(free, 0)

@@ -1,0 +1,1 @@
+"""Genomes that are known by name, and their checked download."""

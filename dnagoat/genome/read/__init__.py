@@ -1,0 +1,1 @@
+"""Readers: FASTA, 2bit, intervals, whatever the compression."""

@@ -1,0 +1,190 @@
+"""Which bytes does a source hold, whatever it is called: plain, gzip or bgzip, decompressed and hashed in one pass."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO, Final, Literal
+
+from isal import isal_zlib
+from isal.igzip_lib import IsalError
+
+from dnagoat.errors import SourceError
+from dnagoat.genome.read.ahead import ahead
+
+Kind = Literal["plain", "gzip", "bgzip", "2bit"]
+
+READ: Final = 1 << 18  # bytes of the file at a time
+BLOCK: Final = 1 << 20  # decompressed bytes at a time, about: what stays in a core's cache
+_GZIP: Final = b"\x1f\x8b"
+_TWOBIT: Final = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
+_MEMBER: Final = 31  # zlib's window bits for gzip, with its header and checksum
+
+# What a file that is no FASTA begins with, and what a person calls it.
+_OTHERS: Final[tuple[tuple[bytes, str], ...]] = (
+    (b"\xff\xfe", "UTF-16 text; save it as plain ASCII or UTF-8"),
+    (b"\xfe\xff", "UTF-16 text; save it as plain ASCII or UTF-8"),
+    (b"BZh", "bzip2; unpack it first"),
+    (b"\xfd7zXZ\x00", "xz; unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "zstd; unpack it first"),
+    (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (b"BAM\x01", "BAM; convert it with `samtools fasta`"),
+    (b"CRAM", "CRAM; convert it with `samtools fasta`"),
+    (b"\x89HDF", "HDF5, not FASTA"),
+    (b"LOCUS ", "GenBank; convert it to FASTA"),
+    (b"ID   ", "EMBL; convert it to FASTA"),
+    (b"##fileformat=VCF", "VCF, not FASTA"),
+    (b"##format=VC", "VCF, not FASTA"),
+    (b"##gff-version", "GFF, not FASTA"),
+    (b"@HD\t", "SAM; convert it with `samtools fasta`"),
+    (b"@SQ\t", "SAM; convert it with `samtools fasta`"),
+    (b"#NEXUS", "NEXUS, not FASTA"),
+    (b"CLUSTAL", "a Clustal alignment, not FASTA"),
+    (b"<", "HTML or XML, perhaps the error page of a download"),
+    (b"@", "FASTQ, not FASTA: reads with qualities; convert it with `seqtk seq -A`"),
+)
+
+
+def refuse_other(path: Path, head: bytes) -> None:
+    """A `SourceError` that names what the file is, where its first bytes are those of something that is no FASTA."""
+    for start, name in _OTHERS:
+        if head.startswith(start):
+            raise SourceError(f"{path} is {name}")
+    if b"\0" in head[:4096]:
+        raise SourceError(f"{path} is a binary file or UTF-16 text, not FASTA")
+
+
+class Source:
+    """A file that is read once: `blocks()` yields its decompressed bytes and keeps count.
+
+    After the last block `sha256` is that of the file as it lies there, and `gzi` the block offsets of a bgzip file
+    (compressed, decompressed) without the first and the empty last, as htslib's index has them.
+    """
+
+    def __init__(self, path: Path, *, threads: int = 1) -> None:
+        self.path = path
+        self._threads = threads
+        if not path.exists():
+            raise SourceError(f"{path} does not exist; give a file that is there")
+        if not path.is_file():
+            raise SourceError(f"{path} is not a file; give one")
+        try:
+            self.size = path.stat().st_size
+            head = self._head(0)
+        except OSError as fault:
+            raise SourceError(f"{path} cannot be read: {fault.strerror}") from None
+        if not head:
+            raise SourceError(f"{path} is empty")
+        self.kind: Kind = _kind(head)
+        self.done = 0  # bytes of the file that were read
+        self.gzi: list[tuple[int, int]] = []
+        self._digest = sha256()
+
+    def _head(self, at: int) -> bytes:
+        with self.path.open("rb") as handle:
+            handle.seek(at)
+            return handle.read(64)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def blocks(self) -> Iterator[bytes]:
+        """Decompressed bytes in order, unpacked ahead by a second thread if there is one.
+
+        A `SourceError` where the gzip is cut short or damaged.
+        """
+        return ahead(self._blocks()) if self._threads > 1 else self._blocks()
+
+    def _blocks(self) -> Iterator[bytes]:
+        parts, held = [], 0
+        try:
+            for piece in self._pieces():
+                parts.append(piece)
+                held += len(piece)
+                if held >= BLOCK:
+                    yield b"".join(parts)
+                    parts, held = [], 0
+        except SourceError:
+            if parts:
+                yield b"".join(parts)
+            raise
+        if parts:
+            yield b"".join(parts)
+
+    def _pieces(self) -> Iterator[bytes]:
+        return self._raw() if self.kind in ("plain", "2bit") else self._unzipped()
+
+    def _raw(self) -> Iterator[bytes]:
+        with self.path.open("rb") as handle:
+            while piece := self._read(handle):
+                self.done += len(piece)
+                self._digest.update(piece)
+                yield piece
+
+    def _read(self, handle: BinaryIO) -> bytes:
+        try:
+            return handle.read(READ)
+        except OSError as fault:
+            raise SourceError(f"{self.path} cannot be read: {fault.strerror}") from None
+
+    def _unzipped(self) -> Iterator[bytes]:
+        member = isal_zlib.decompressobj(_MEMBER)
+        fresh, out = True, 0  # fresh: nothing of this member was fed yet
+        for piece in self._raw():
+            while piece:
+                if fresh and not piece.strip(b"\0"):
+                    break  # zero padding between or after members is allowed
+                if fresh and out and not _GZIP.startswith(piece[:2]):
+                    raise SourceError(f"{self.path} has something else after its gzip data; it is damaged")
+                try:
+                    data = member.decompress(piece)
+                except IsalError as fault:  # type: ignore[misc]  # its stub declares an instance
+                    reason = "its checksum does not match" if "checksum" in str(fault) else "it cannot be unpacked"
+                    raise SourceError(f"{self.path} is a damaged gzip file: {reason}; fetch it again") from None
+                fresh = False
+                out += len(data)
+                if data:
+                    yield data
+                if not member.eof:
+                    break
+                piece = member.unused_data
+                member, fresh = isal_zlib.decompressobj(_MEMBER), True
+                if self.kind == "bgzip":
+                    self.gzi.append((self.done - len(piece), out))
+        if not fresh:
+            raise SourceError(f"{self.path} is a gzip file that was cut short; fetch it again")
+        if self.kind == "bgzip":
+            self._drop_end_marker(out)
+
+    def _drop_end_marker(self, out: int) -> None:
+        """The offset after the last block is no block's, nor is that of the empty block that ends a bgzip file."""
+        self.gzi.pop()
+        # Only this marker tells a file that was cut between two blocks from a whole one (SAM specification, 4.1.2).
+        if out and (not self.gzi or self.gzi[-1][1] != out):
+            if self.gzi and _kind(self._head(self.gzi[-1][0])) != "bgzip":
+                self.kind, self.gzi = "gzip", []  # ordinary gzip was put behind it: whole, but without blocks
+                return
+            raise SourceError(
+                f"{self.path} is a bgzip file without its end marker, so it was cut short; fetch it again"
+            )
+        if self.gzi:
+            self.gzi.pop()
+
+    def write_gzi(self, path: Path) -> None:
+        """The block index in htslib's format: little-endian count, then (compressed, decompressed) offsets."""
+        with path.open("wb") as handle:
+            handle.write(struct.pack("<Q", len(self.gzi)))
+            for pair in self.gzi:
+                handle.write(struct.pack("<QQ", *pair))
+
+
+def _kind(head: bytes) -> Kind:
+    if head[:4] in _TWOBIT:
+        return "2bit"
+    if not head.startswith(_GZIP):
+        return "plain"
+    # BGZF is gzip with an extra field whose subfield is named BC (SAM specification, section 4.1).
+    return "bgzip" if head[3:4] == b"\x04" and head[12:14] == b"BC" else "gzip"

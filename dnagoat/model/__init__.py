@@ -1,0 +1,1 @@
+"""The language model: its transformer and what its weights start as."""

@@ -1,0 +1,104 @@
+"""The language model: embed, blocks of attention and MLP, norm, and the embedding again as output (tied)."""
+
+# B batch, T symbols
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import Tensor, nn
+
+from dnagoat.attention.cache import Cache
+from dnagoat.attention.layer import Attention
+from dnagoat.attention.schemes.base import At
+from dnagoat.config import ModelConfig
+from dnagoat.errors import OptionError
+from dnagoat.model.initial import initialise
+
+SYMBOLS = 6  # A C G T N and the start symbol
+
+
+class Mlp(nn.Sequential):
+    """Up, GELU, down."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.add_module("up", nn.Linear(config.width, config.mlp_width, bias=False))
+        self.add_module("gelu", nn.GELU())
+        self.add_module("down", nn.Linear(config.mlp_width, config.width, bias=False))
+
+
+class Block(nn.Module):
+    """Pre-norm: x + attention(norm x), then x + mlp(norm x)."""
+
+    def __init__(self, config: ModelConfig, layer: int) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.width)
+        self.attention = Attention(config, layer)
+        self.mlp_norm = nn.LayerNorm(config.width)
+        self.mlp = Mlp(config)
+
+    def forward(self, x: Tensor, at: At, cache: Cache | None = None) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), at, cache)
+        return x + self.mlp(self.mlp_norm(x))  # type: ignore[no-any-return]
+
+
+class DnaLM(nn.Module):
+    """Codes in, logits over A C G T (and N, where the configuration scores it) out.
+
+    Weights are drawn from `seed`; None leaves that to whoever loads or initialises them next.
+    """
+
+    def __init__(self, config: ModelConfig, seed: int | None = 0) -> None:
+        super().__init__()
+        self.config = config
+        self.classes: int = config.classes
+        self.embedding = nn.Embedding(SYMBOLS, config.width)
+        self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.layers))
+        self.norm = nn.LayerNorm(config.width)
+        if seed is not None:
+            initialise(self, seed)
+
+    def forward(self, codes: Tensor, cache: Cache | None = None) -> Tensor:
+        """(B, T) codes -> (B, T, classes) logits of what comes next; with a cache, codes follow what it holds.
+
+        An `OptionError` names the reach of the position scheme where the codes go past it.
+        """
+        count = codes.shape[1]
+        self._check_reach(count if cache is None else cache.capacity)
+        at = At.whole(count, codes.device) if cache is None else cache.at(count)
+        x = self.blocks[0].attention.scheme.embed(self.embedding(codes), at)  # type: ignore[union-attr, operator]
+        for block in self.blocks:
+            x = block(x, at, cache)
+        if cache is not None:
+            cache.advance(count)
+        return nn.functional.linear(self.norm(x), self.embedding.weight[: self.classes])
+
+    def _check_reach(self, positions: int) -> None:
+        for attention in self.attentions():
+            reach = attention.scheme.reach
+            if reach is not None and positions > reach:
+                name = self.config.position.name
+                raise OptionError(f"{positions:,} positions are more than the {reach:,} that {name} holds exactly")
+
+    @property
+    def parameter_count(self) -> int:
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    def attentions(self) -> Iterator[Attention]:
+        for block in self.blocks:
+            yield block.attention  # type: ignore[misc]
+
+    def position_parameters(self) -> dict[str, nn.Parameter]:
+        """Parameters of schemes and normalisers by name: they take their own learning rate and no weight decay."""
+        return {n: p for n, p in self.named_parameters() if ".scheme." in n or ".normaliser." in n}
+
+    def constrain(self) -> None:
+        """Puts the prior's parameters back where they are allowed to be; call after each optimizer step."""
+        for attention in self.attentions():
+            attention.scheme.constrain()
+
+    def set_step(self, step: int) -> None:
+        """Tells what ramps (momentum) how many optimizer steps have been taken."""
+        for attention in self.attentions():
+            attention.scheme.set_step(step)

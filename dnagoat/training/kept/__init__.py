@@ -1,0 +1,1 @@
+"""What a run folder keeps: configuration, metrics, checkpoints, lock."""

@@ -1,0 +1,73 @@
+"""What a run folder looks like before the first step and after the last: configuration, a clean start, a summary."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from dnagoat.config import RunConfig
+from dnagoat.errors import RunError
+from dnagoat.files import write_json
+from dnagoat.training.kept.lock import WORKERS, WRITER
+from dnagoat.training.kept.metrics import METRICS, SUMMARY
+from dnagoat.training.kept.run import open_run
+from dnagoat.training.presets import GOAT
+
+CONFIG = "config.json"
+OURS = (CONFIG, METRICS, SUMMARY, "checkpoints", "best", "last", "evaluation", "generated", "report", "tensorboard")
+
+
+def open_folder(out: Path) -> str | None:
+    """Makes the folder; what to say where something that is no run is there."""
+    if out.exists() and not out.is_dir():
+        return f"{out} is a file; give another --out"
+    if out.is_dir() and not (out / CONFIG).exists() and any(not _begun(entry) for entry in out.iterdir()):
+        return f"{out} is a folder with other things in it; give another --out"
+    out.mkdir(parents=True, exist_ok=True)
+    return None
+
+
+def _begun(entry: Path) -> bool:
+    """Whether it is what a trainer leaves that was killed before it wrote its configuration."""
+    return entry.name in (WRITER, WORKERS) or (entry.name.startswith(f".{CONFIG}.") and entry.suffix == ".tmp")
+
+
+def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | None:
+    """Writes config.json, or compares with the one that is there; what to say where the run cannot be begun."""
+    if not (out / CONFIG).exists():
+        write_json(out / CONFIG, config.model_dump(mode="json"))
+        return None
+    if force:
+        for name in OURS:
+            remove(out / name)
+        write_json(out / CONFIG, config.model_dump(mode="json"))
+        return None
+    if not resume:
+        return f"{out} holds a run already; continue it with --resume, replace it with --force, or give another --out"
+    try:
+        earlier = open_run(out).config
+    except RunError as fault:
+        return str(fault)
+    if different := differences(earlier, config):
+        return f"{out} was begun with {different}; a run resumes with what it was begun with"
+    return None
+
+
+def differences(before: RunConfig, after: RunConfig) -> str:
+    """`train.lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
+    old, new = before.leaves(), after.leaves()
+    if not (before.model.position.primed or after.model.position.primed):
+        old, new = ({path: value for path, value in each.items() if GOAT not in path} for each in (old, new))
+    loose = {"dataset", "tool_version", "train.micro_batch", "train.keep"}  # where it lies, and how it is computed
+    return "; ".join(
+        f"{name} {old.get(name)}, not {new.get(name)}"
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name) and name not in loose
+    )
+
+
+def remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

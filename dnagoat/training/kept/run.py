@@ -1,0 +1,101 @@
+"""What a run folder holds and how it is opened: configuration, metrics, checkpoints, results.
+
+config.json  metrics.jsonl  checkpoints/step-NNNNNN/  best  last  evaluation/*.json  generated/*.fa  report/
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import ValidationError
+
+from dnagoat.config import RunConfig
+from dnagoat.errors import DatasetError, OptionError, RunError
+from dnagoat.files import read_json
+
+if TYPE_CHECKING:
+    import torch
+
+    from dnagoat.genome.dataset import Dataset
+    from dnagoat.model.transformer import DnaLM
+
+Which = Literal["best", "last"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """An opened run folder; nothing heavy is read until it is asked for."""
+
+    path: Path
+    config: RunConfig
+
+    @property
+    def name(self) -> str:
+        return self.path.resolve().name
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The rows of metrics.jsonl, oldest first, but a last line that is being written or was cut short by a kill."""
+        file = self.path / "metrics.jsonl"
+        if not file.exists():
+            return []
+        try:
+            rows = [json.loads(line) for line in file.read_bytes().split(b"\n")[:-1] if line]
+        except ValueError:
+            rows = [None]
+        if not all(isinstance(row, dict) for row in rows):
+            raise RunError(f"{file} is damaged: a line is no JSON object; remove the line, or train the run again")
+        return rows
+
+    def checkpoint(self, which: Which = "best") -> Path:
+        """The folder of the best (on validation) or the last checkpoint."""
+        pointer = self.path / which
+        if not pointer.exists():
+            if which == "best" and (self.path / "last").exists():
+                raise RunError(
+                    f"{self.path} has no best checkpoint, since it was never validated; read its last one "
+                    "(--checkpoint last)"
+                )
+            raise RunError(f"{self.path} has no {which} checkpoint yet; continue it with `dnagoat train --resume`")
+        return self.path / "checkpoints" / Path(pointer.read_text(encoding="utf-8", errors="replace").strip()).name
+
+    def dataset(self, at: Path | None = None, *, other: bool = False) -> Dataset:
+        """The dataset that this run was trained on; another content hash is refused unless `other`."""
+        from dnagoat.genome.dataset import open_dataset
+
+        if at is None and not Path(self.config.dataset).exists():
+            raise DatasetError(
+                f"{self.path} was trained on {self.config.dataset}, which is not there; say where it lies now "
+                "(--dataset DATASET, or `dnagoat train DATASET --resume`)"
+            )
+        dataset = open_dataset(at or Path(self.config.dataset))
+        if dataset.content_hash != self.config.dataset_hash and not other:
+            raise DatasetError(
+                f"{dataset.path} has content {dataset.content_hash[:12]}, but {self.path} was trained on "
+                f"{self.config.dataset_hash[:12]}; give the same dataset, or say that another is meant "
+                "(`dnagoat evaluate --other-dataset`)"
+            )
+        return dataset
+
+    def model(self, which: Which = "best", device: torch.device | str = "cpu") -> DnaLM:
+        """The model with the weights of a checkpoint, in evaluation mode."""
+        from dnagoat.training.kept.checkpoint import load_model
+
+        return load_model(self.checkpoint(which), self.config.model, device)
+
+
+def open_run(path: Path) -> Run:
+    """Opens a run folder; a `RunError` says what is wrong with one that is none."""
+    file = path / "config.json"
+    if not path.is_dir():
+        raise RunError(f"{path} is not a folder; give the folder that `dnagoat train --out` wrote")
+    if not file.exists():
+        raise RunError(f"{path} holds no config.json and so is not a run; give a folder that `dnagoat train` wrote")
+    try:
+        return Run(path, RunConfig.model_validate(read_json(file)))
+    except (ValueError, ValidationError) as fault:
+        raise RunError(f"{file} cannot be read as a run's configuration ({type(fault).__name__})") from None
+    except OptionError as fault:
+        raise RunError(f"{file} cannot be read as a run's configuration: {fault}") from None

@@ -1,0 +1,74 @@
+"""How a model is laid over processes and made cheaper: DDP, FSDP2, activation checkpointing, torch.compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import torch
+from torch import nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.checkpoint import checkpoint
+
+from dnagoat.config import Frozen
+from dnagoat.errors import OptionError
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.launch.processes import Parallel, Processes
+
+
+class Execution(Frozen):
+    """How a run is computed; none of it changes what is computed, so a run may be resumed with another."""
+
+    parallel: Parallel = "auto"
+    compile: bool = False
+    checkpoint_activations: bool = False  # recompute each block in the backward pass instead of keeping it
+
+
+def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
+    """The module to call in training: the model itself (sharded in place by FSDP), or DDP around it.
+
+    Parameter names stay as they are; an optimizer has to be made after this.
+    """
+    if how.checkpoint_activations:
+        recompute_blocks(model)
+    if how.compile:
+        model.compile()
+    if group.count == 1:
+        return model
+    if how.parallel == "none":
+        raise OptionError(f"--parallel none, but there are {group.count} processes; give auto, or start one alone")
+    if how.parallel == "fsdp" or (how.parallel == "auto" and _too_large_to_copy(model, group)):
+        mesh = init_device_mesh(group.device.type, (group.count,))
+        for block in model.blocks:
+            fully_shard(block, mesh=mesh)
+        fully_shard(model, mesh=mesh)
+        return model
+    return DistributedDataParallel(model, device_ids=[group.device] if group.device.type == "cuda" else None)
+
+
+def _too_large_to_copy(model: DnaLM, group: Processes) -> bool:
+    """Whether weights, gradients and AdamW's moments (16 bytes a parameter) would fill half of a GPU."""
+    if group.device.type != "cuda":
+        return False
+    return 16 * sum(p.numel() for p in model.parameters()) > torch.cuda.mem_get_info(group.device)[1] / 2
+
+
+def recompute_blocks(model: DnaLM) -> None:
+    """Each block's activations are computed again in the backward pass instead of being kept."""
+    for block in model.blocks:
+        block.forward = partial(checkpoint, block.forward, use_reentrant=False)
+
+
+@contextmanager
+def synchronised(module: nn.Module, now: bool) -> Iterator[None]:
+    """Gradients are exchanged in the backward passes inside only where `now`: the last of an accumulation."""
+    if isinstance(module, DistributedDataParallel) and not now:
+        with module.no_sync():
+            yield
+        return
+    if isinstance(module, FSDPModule):
+        module.set_requires_gradient_sync(now)
+    yield

@@ -1,0 +1,1 @@
+"""What one optimizer step is made of: loss, precision, optimizer, schedule."""

@@ -1,0 +1,68 @@
+"""How weights move: AdamW in three groups (decayed, not decayed, positions), and its state as plain tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.distributed.tensor import DTensor, distribute_tensor
+
+from dnagoat.config import TrainConfig
+from dnagoat.model.transformer import DnaLM
+
+
+def groups(model: DnaLM, train: TrainConfig) -> list[dict[str, Any]]:
+    """Matrices and embeddings decay; biases and norms do not, nor do position parameters, which have their own rate."""
+    positions = model.position_parameters()
+    content = [parameter for name, parameter in model.named_parameters() if name not in positions]
+    chosen = [
+        {"params": [p for p in content if p.ndim >= 2], "weight_decay": train.weight_decay, "scale": 1.0},
+        {"params": [p for p in content if p.ndim < 2], "weight_decay": 0.0, "scale": 1.0},
+        {"params": list(positions.values()), "weight_decay": 0.0, "scale": train.prior_lr_scale},
+    ]
+    return [group for group in chosen if group["params"]]
+
+
+def adamw(model: DnaLM, train: TrainConfig) -> torch.optim.AdamW:
+    """One fused update over all parameters."""
+    return torch.optim.AdamW(groups(model, train), lr=train.lr, betas=train.betas, fused=True)
+
+
+def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group["scale"]
+
+
+def whole(tensor: Tensor) -> Tensor:
+    """A detached copy on the CPU, gathered from all processes where it is sharded: a call of all or of none."""
+    full = tensor.full_tensor() if isinstance(tensor, DTensor) else tensor
+    return full.detach().to("cpu", copy=True)
+
+
+def like(parameter: Tensor, full: Tensor) -> Tensor:
+    """`full` laid out as the parameter is: on its device, and sharded where it is."""
+    full = full.to(parameter.device)
+    if isinstance(parameter, DTensor):
+        return distribute_tensor(full, parameter.device_mesh, parameter.placements)
+    return full
+
+
+def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The state of each parameter as `NAME/exp_avg`, `NAME/exp_avg_sq`, `NAME/step`, whole and on the CPU."""
+    return {
+        f"{name}/{key}": whole(value)
+        for name, parameter in model.named_parameters()
+        for key, value in optimizer.state.get(parameter, {}).items()
+    }
+
+
+def put_optimizer(model: nn.Module, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """The opposite, on any number of processes."""
+    parameters = dict(model.named_parameters())
+    for key, value in tensors.items():
+        name, _, field = key.rpartition("/")
+        parameter = parameters[name]
+        state = optimizer.state[parameter]
+        state[field] = value.to(parameter.device) if field == "step" else like(parameter, value)

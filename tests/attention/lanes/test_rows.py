@@ -1,0 +1,51 @@
+"""The decoder's row of log-prior is the scheme's own, in float32 too, however far along the sequence."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from dnagoat.attention.lanes.rows import PriorRows
+from dnagoat.attention.schemes.base import PositionScheme
+from dnagoat.attention.schemes.registry import scheme_for
+from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
+
+ROOM = 64
+
+
+def schemes(name: str, dtype: torch.dtype) -> list[PositionScheme]:
+    """Two layers whose prior is far from zero."""
+    position = PositionConfig(name=name, goat=GoatConfig(rank=2, periods=(3.0, 171.0), sink_frequencies=2))  # type: ignore[arg-type]
+    config = ModelConfig(width=128, heads=2, position=position)
+    random = torch.Generator().manual_seed(0)
+    made = [scheme_for(config, layer).to(dtype) for layer in range(2)]
+    with torch.no_grad():
+        for scheme in made:
+            for parameter in scheme.parameters():
+                parameter.uniform_(0.0, 0.5, generator=random)
+    return made
+
+
+@pytest.mark.parametrize("first", [0, 500, 100_000])
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 2e-5)])
+@pytest.mark.parametrize("name", ["alibi", "goat"])
+def test_rows_are_the_log_prior_up_to_a_constant(name: str, dtype: torch.dtype, tolerance: float, first: int) -> None:
+    made = schemes(name, dtype)
+    rows = PriorRows(made, 2, ROOM, torch.empty(0, dtype=dtype))
+    held = torch.zeros(ROOM, dtype=torch.long)
+    for count, position in enumerate(range(first, first + 270)):
+        slot, seen = count % ROOM, min(count + 1, ROOM)
+        held[slot] = position
+        found = rows.row(position, slot, seen)
+        assert found is not None
+        if count % 7:
+            continue
+        for row, scheme in zip(found, made, strict=True):
+            expected = scheme.double().log_prior(torch.tensor([position]), held[:seen])
+            scheme.to(dtype)
+            difference = row.double() - expected
+            assert (difference - difference[..., slot, None]).abs().max() < tolerance
+
+
+def test_schemes_without_lanes_have_no_rows() -> None:
+    assert PriorRows(schemes("rope", torch.float32), 2, ROOM, torch.empty(0)).row(0, 0, 1) is None

@@ -1,0 +1,101 @@
+"""`dnagoat compare` from its arms to its verdict: ordinary runs, in fresh processes, made once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from dnagoat.evaluation.comparison.compare import sentence
+from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.training.kept.checkpoint import model_sha256
+from dnagoat.training.kept.run import open_run
+from dnagoat_cli import app
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("compare")
+    dice = np.random.default_rng(3)
+    bases = np.array(list("ACGTacgt"))
+    records = [
+        f">{name}\n{''.join(dice.choice(bases, length))}\n" for name, length in (("a", 9000), ("b", 4000), ("c", 4000))
+    ]
+    (folder / "genome.fa").write_text("".join(records))
+    prepare(folder / "genome.fa", folder / "data", PrepareOptions(window=64, val=("b",), test=("c",)))
+    return folder / "data"
+
+
+def command(dataset: Path, out: Path) -> list[str]:
+    arms = ["--arm", "rope", "--arm", "goat:recency"]
+    sizes = ["--preset", "tiny", "--steps", "4", "--batch-size", "2", "--eval-every", "2", "--eval-windows", "4"]
+    more = ["--seeds", "1", "--windows", "20", "--jobs", "2", "--lr", "1e-3,1e-4", "--device", "cpu", "--json"]
+    return [sys.executable, "-m", "dnagoat_cli", "compare", str(dataset), *arms, *sizes, *more, "--out", str(out)]
+
+
+@pytest.mark.slow
+def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
+    out = tmp_path / "compare"
+    first = subprocess.run(command(dataset, out), capture_output=True, text=True, check=False, timeout=300)
+    assert first.returncode == 0, first.stderr
+    result = json.loads(first.stdout)
+    runs = {path.name: open_run(path) for path in out.glob("*-s0")}
+    assert set(runs) == {f"{arm}-lr{lr}-s0" for arm in ("rope", "goat-recency") for lr in ("0.001", "0.0001")}
+    for row in result["arms"]:  # the rate with the better validation was taken
+        tried = {lr: open_run(out / f"{row['name'].replace(':', '-')}-lr{lr:g}-s0").metrics() for lr in (1e-3, 1e-4)}
+        best = {lr: min(m["val_nll"] for m in rows if m["val_nll"] is not None) for lr, rows in tried.items()}
+        assert row["lr"] == min(best, key=lambda lr: best[lr])
+        assert row["splits"]["test"]["all"]["count"] == 20 * 64
+        strata = row["splits"]["test"]
+        assert strata["repeat"]["count"] + strata["unique"]["count"] == strata["all"]["count"]
+    difference = result["arms"][1]["splits"]["test"]["all"]["difference"]
+    assert difference["verdict"] == "too few seeds" and difference["over_seeds"] is None
+    assert "too few seeds" in result["verdict"]
+    assert json.loads((out / "comparison.json").read_text()) == result
+
+    hashes = {name: model_sha256(run.checkpoint("last")) for name, run in runs.items()}
+    again = subprocess.run(command(dataset, out), capture_output=True, text=True, check=False, timeout=300)
+    assert again.returncode == 0 and json.loads(again.stdout) == result
+    assert {name: model_sha256(run.checkpoint("last")) for name, run in runs.items()} == hashes
+
+
+def test_the_sentence_names_every_arm() -> None:
+    def row(name: str, verdict: str | None) -> dict[str, object]:
+        found = {"verdict": verdict, "value": -0.01, "over_seeds": [-0.02, -0.005], "by_seed": [1, 2, 3]}
+        return {"name": name, "splits": {"test": {"all": {"difference": found if verdict else None}}}}
+
+    said = sentence([row("rope", None), row("goat", "better"), row("nope", "not distinguishable")])
+    assert said.startswith("On the test split: goat is better than rope (-0.0100 nats per base, 95% over 3 seeds")
+    assert "nope is not distinguishable from rope" in said
+
+
+@pytest.mark.parametrize(
+    ("arms", "out", "said"),
+    [
+        (("rope", "rope"), "new", "two of the arms are the same"),
+        (("rope", "goat"), "file", "is a file"),
+        (("rope", "goat"), "data", "is a folder with other things in it"),
+    ],
+)
+def test_what_cannot_be_compared_there_is_refused_before_anything_is_written(
+    dataset: Path, arms: tuple[str, ...], out: str, said: str
+) -> None:
+    (dataset.parent / "file").touch()
+    before = sorted(dataset.parent.rglob("*"))
+    words = [
+        "compare",
+        dataset,
+        "--out",
+        dataset.parent / out,
+        "--preset",
+        "tiny",
+        *(w for a in arms for w in ("--arm", a)),
+    ]
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert (result.exit_code, said in result.stderr) == (2, True)
+    assert sorted(dataset.parent.rglob("*")) == before

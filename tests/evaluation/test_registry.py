@@ -1,0 +1,85 @@
+"""Where results lie and what makes one another: checkpoints share no file, a BED file counts by its content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dnagoat.errors import OptionError, SourceError
+from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.files import read_json
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.training.kept.run import open_run
+from dnagoat_cli.measuring import measured
+
+QUICK = MeasureOptions(block=100, resamples=1000)
+LAST = QUICK.but(which="last")
+
+
+def test_the_last_checkpoint_never_replaces_the_best(make_run) -> None:
+    run = make_run()
+    progress = Progress(step=2, best_step=1, best_val_nll=1.4)
+    save(run.path, Checkpoint(progress, weights_of(DnaLM(run.config.model, 7))), keep=2)
+    best, last = ensure(run, "strata", QUICK), ensure(run, "strata", LAST)
+    files = {file.name for file in (run.path / "evaluation").glob("*.json")}
+    assert files == {"strata-test.json", "strata-test-last.json"}
+    assert (best["checkpoint"]["step"], last["checkpoint"]["step"]) == (1, 2)
+    assert ensure(run, "strata", QUICK) == read_json(run.path / "evaluation" / "strata-test.json") == best
+    assert ensure(run, "strata", LAST) == last
+
+
+def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(make_run) -> None:
+    """As it was measured; and it measures nothing that nobody has asked for."""
+    run = make_run()
+    ensure(run, "rc", QUICK.but(windows=5))
+    progress = Progress(step=2, best_step=2, best_val_nll=1.3)
+    save(run.path, Checkpoint(progress, weights_of(DnaLM(run.config.model, 7))), keep=2)
+    before = read_json(run.path / "evaluation" / "rc-test.json")
+    measured(
+        [open_run(run.path)], MeasureOptions(), skip=["nll", "strata", "lengths", "prior", "generation", "leakage"]
+    )
+    (file,) = (run.path / "evaluation").glob("*.json")
+    now = read_json(file)
+    assert file.name == "rc-test.json" and now["settings"] == before["settings"]
+    assert (before["checkpoint"]["step"], now["checkpoint"]["step"]) == (1, 2)
+
+
+@pytest.fixture
+def marked(make_run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A run with strata of a BED file that was named relative to the current folder."""
+    (tmp_path / "beds").mkdir()
+    monkeypatch.chdir(tmp_path / "beds")
+    Path("exons.bed").write_text("chr7\t1000\t1100\n")
+    run = make_run()
+    return run, ensure(run, "strata", QUICK.but(strata=(Path("exons.bed"),)))
+
+
+def test_a_moved_bed_file_is_the_same_and_an_edited_one_is_not(
+    marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, result = marked
+    assert [sorted(bed) for bed in result["settings"]["strata"]] == [["name", "sha256"]]
+    monkeypatch.chdir(tmp_path)
+    same = QUICK.but(strata=(Path("beds/exons.bed"),))
+    assert ensure(run, "strata", same) == result
+    Path("beds/exons.bed").write_text("chr7\t1000\t1200\n")
+    with pytest.raises(OptionError, match=r"\(strata\); give --force"):
+        ensure(run, "strata", same)
+    with pytest.raises(SourceError, match=r"gone\.bed does not exist"):
+        ensure(run, "strata", QUICK.but(strata=(Path("gone.bed"),)))
+
+
+def test_a_report_from_another_folder_measures_the_other_runs(
+    marked, make_run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their strata are those of the first run, but for the BED file, which is not there."""
+    run, result = marked
+    other = make_run("nope")
+    monkeypatch.chdir(tmp_path)
+    measured([run, other], MeasureOptions(), skip=["nll", "lengths", "prior", "generation", "leakage"])
+    kept = [read_json(each.path / "evaluation" / "strata-test.json") for each in (run, other)]
+    assert kept[0] == result
+    assert kept[1]["settings"] == result["settings"] | {"strata": []}
+    assert [group["name"] for group in kept[1]["groups"]] == ["repeats", "seen", "gc", "cpg", "distance"]

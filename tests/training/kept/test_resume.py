@@ -1,0 +1,106 @@
+"""A resumed run is the uninterrupted one, bit for bit on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dnagoat.config import RunConfig
+from dnagoat.errors import RunError
+from dnagoat.files import read_json
+from dnagoat.training.kept.checkpoint import STATE, model_sha256, present
+from dnagoat.training.kept.run import open_run
+from dnagoat.training.loop import train
+from dnagoat.training.presets import changed
+
+TIMES = ("seconds", "tokens_per_second", "resident_peak")
+
+
+def timeless(run: Path) -> list[dict[str, Any]]:
+    """The rows of metrics.jsonl without what a clock or the machine decides."""
+    return [{k: v for k, v in row.items() if k not in TIMES} for row in open_run(run).metrics()]
+
+
+def stops_at(step: int) -> Callable[[], str | None]:
+    asked = iter([None] * (step - 1) + ["SIGTERM"])
+    return lambda: next(asked)
+
+
+@pytest.fixture(scope="module")
+def whole(config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "whole"
+    assert [step.step for step in train(config, out, device="cpu")] == list(range(1, 13))
+    return out
+
+
+@pytest.mark.parametrize("stop", [1, 5, 11])
+def test_stopped_and_resumed_is_the_same_run(config: RunConfig, whole: Path, tmp_path: Path, stop: int) -> None:
+    out, said = tmp_path / "run", []
+    list(train(config, out, device="cpu", stop=stops_at(stop), say=said.append))
+    assert said == [f"SIGTERM: saved at step {stop} of 12; continue with --resume"]
+    list(train(config, out, device="cpu", resume=True))
+    assert model_sha256(open_run(out).checkpoint("last")) == model_sha256(open_run(whole).checkpoint("last"))
+    assert timeless(out) == timeless(whole)
+    assert (out / "best").read_text() == (whole / "best").read_text()
+
+
+def test_an_abandoned_run_goes_on_from_its_last_checkpoint(config: RunConfig, whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    list(islice(train(config, out, device="cpu"), 8))  # checkpoints at 3, 4 (best), 6, 8 (perhaps)
+    list(train(config, out, device="cpu", resume=True))
+    assert timeless(out) == timeless(whole)
+    assert model_sha256(open_run(out).checkpoint("last")) == model_sha256(open_run(whole).checkpoint("last"))
+
+
+@pytest.mark.parametrize("harm", ["flip", "truncate", "missing", "state"])
+def test_a_damaged_newest_checkpoint_is_passed_over(config: RunConfig, whole: Path, tmp_path: Path, harm: str) -> None:
+    out, said = tmp_path / "run", []
+    list(islice(train(config, out, device="cpu"), 9))
+    newest = present(out)[-1]
+    victim = newest / (STATE if harm == "state" else "weights.safetensors")
+    content = bytearray(victim.read_bytes())
+    if harm == "missing":
+        victim.unlink()
+    else:
+        content[len(content) // 2] ^= 1
+        victim.write_bytes(content if harm != "truncate" else content[: len(content) // 2])
+    list(train(config, out, device="cpu", resume=True, say=said.append))
+    assert len(said) == 1 and str(newest) in said[0] and ("damaged" in said[0] or "half-written" in said[0])
+    assert timeless(out) == timeless(whole)
+    assert model_sha256(open_run(out).checkpoint("last")) == model_sha256(open_run(whole).checkpoint("last"))
+
+
+def test_other_settings_do_not_resume(config: RunConfig, whole: Path) -> None:
+    other = changed(config, {"train.lr": 0.5})
+    with pytest.raises(RunError, match=r"train.lr 0.001, not 0.5"):
+        list(train(other, whole, device="cpu", resume=True))
+
+
+def test_a_run_is_not_overwritten_unless_forced(config: RunConfig, whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="holds a run already"):
+        list(train(config, whole, device="cpu"))
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(RunError, match="other things in it"):
+        list(train(config, tmp_path, device="cpu", force=True))
+    short = changed(config, {"train.steps": 2, "train.seed": 9})
+    out = tmp_path / "run"
+    list(train(config, out, device="cpu", stop=stops_at(3)))
+    list(train(short, out, device="cpu", force=True))
+    assert read_json(out / "summary.json")["steps"] == 2
+
+
+def test_a_finished_run_resumes_to_nothing(config: RunConfig, whole: Path) -> None:
+    before = timeless(whole)
+    assert list(train(config, whole, device="cpu", resume=True)) == []
+    assert timeless(whole) == before
+
+
+def test_keep_leaves_the_newest_and_the_best(whole: Path) -> None:
+    validated = {row["step"]: row["val_nll"] for row in open_run(whole).metrics() if row["val_nll"] is not None}
+    best = min(validated, key=lambda step: validated[step])
+    assert open_run(whole).checkpoint("best").name == f"step-{best:06d}"
+    assert {int(folder.name[5:]) for folder in present(whole)} == {best, 9, 12}

@@ -1,0 +1,30 @@
+"""Started by torchrun: trains the same runs under DDP and FSDP, one after the other.
+
+on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, half of OUT/shrink, the second half of OUT/grow
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from torch import distributed
+
+from dnagoat.config import RunConfig
+from dnagoat.training.launch.parallel import Execution
+from dnagoat.training.loop import train
+
+
+def main(config_file: str, out: str) -> None:
+    config = RunConfig(**json.loads(Path(config_file).read_text()))
+    distributed.init_process_group("gloo")
+    for parallel in ("ddp", "fsdp"):
+        list(train(config, Path(out) / parallel, device="cpu", how=Execution(parallel=parallel)))
+    asked = iter([None] * 9 + ["SIGTERM"])
+    list(train(config, Path(out) / "shrink", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked)))
+    list(train(config, Path(out) / "grow", device="cpu", how=Execution(parallel="fsdp"), resume=True))
+    distributed.destroy_process_group()
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,47 @@
+"""Position parameters have a group of their own: their rate, no decay, and standing still at a rate of 0."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from dnagoat.config import ModelConfig, PositionConfig, TrainConfig
+from dnagoat.model.transformer import DnaLM
+from dnagoat.training.step.loss import summed_loss
+from dnagoat.training.step.optimizer import adamw, groups, set_rate
+
+
+def model_of(name: str, convolution: int | None = None) -> DnaLM:
+    position = PositionConfig(name=name, convolution=convolution)  # type: ignore[arg-type]
+    return DnaLM(ModelConfig(width=64, heads=2, layers=2, mlp_width=32, context=32, position=position))
+
+
+@pytest.mark.parametrize(
+    ("name", "convolution", "some"),
+    [("goat", None, "even"), ("goat+rope", None, "odd"), ("alibi", 4, "taps"), ("rope+bias", None, "query_bias")],
+)
+def test_positions_have_a_group_of_their_own(name: str, convolution: int | None, some: str) -> None:
+    model, train = model_of(name, convolution), TrainConfig(prior_lr_scale=5.0, weight_decay=0.1)
+    matrices, vectors, positions = groups(model, train)
+    named = {id(parameter): key for key, parameter in model.named_parameters()}
+    held = {named[id(parameter)] for parameter in positions["params"]}
+    assert held == {key for key in named.values() if ".scheme." in key} and any(some in key for key in held)
+    assert [group["weight_decay"] for group in (matrices, vectors, positions)] == [0.1, 0.0, 0.0]
+    assert sum(len(group["params"]) for group in (matrices, vectors, positions)) == len(named)
+    optimizer = adamw(model, train)
+    set_rate(optimizer, 0.01)
+    assert [group["lr"] for group in optimizer.param_groups] == [0.01, 0.01, 0.05]
+
+
+def test_a_scale_of_0_keeps_the_prior_where_it_started() -> None:
+    model, train = model_of("goat"), TrainConfig(prior_lr_scale=0.0)
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    optimizer = adamw(model, train)
+    codes = torch.randint(0, 4, (2, 32), generator=torch.Generator().manual_seed(0))
+    for _ in range(3):
+        set_rate(optimizer, 0.01)
+        summed_loss(model(codes), codes).backward()
+        optimizer.step()
+        model.constrain()
+    moved = {name for name, parameter in model.named_parameters() if not torch.equal(parameter, before[name])}
+    assert moved and not any(".scheme." in name for name in moved)
