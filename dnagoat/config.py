@@ -71,7 +71,7 @@ class GoatConfig(Frozen):
 
     `periods` are in bases; without them the frequencies are the geometric ladder `ladder_base ** (-r / rank)`.
     Init `seeded` is the authors' start, near ALiBi; `uniform` is no prior at first; both have DNA's periods unless
-    others are given. With `distances`, which trained best in LOG.md, `distances` names for each layer the distance in
+    others are given. With `distances` (experiments/five-arms.md), `distances` names for each layer the distance in
     bases at which each head's spectral part starts with its peak, of height `amplitude` a period; None is a head that
     starts without one. `distances` None is the rule of `dnagoat.attention.schemes.distances`.
     """

@@ -16,11 +16,13 @@ from dnagoat_cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "experiments").glob("*.md")]
 
 
 def shell_lines() -> list[str]:
-    """The command lines of README's ```sh blocks, continued lines joined, comments left out."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+    """The command lines of all pages' ```sh blocks, continued lines joined, comments left out."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in sorted(PAGES))
+    blocks = re.findall(r"^```sh\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     lines = "".join(blocks).replace("\\\n", " ").splitlines()
     return [line for line in lines if line.strip() and not line.startswith("#")]
 
@@ -33,7 +35,9 @@ def dnagoat_arguments(line: str) -> list[str] | None:
     return words[1:] if words[0] == "dnagoat" else None
 
 
-RUNS = [(line, arguments) for line in shell_lines() if (arguments := dnagoat_arguments(line)) is not None]
+# A command that is shown twice is tried once; what README's table names is tried too.
+LINES = dict.fromkeys([*shell_lines(), *re.findall(r"`(dnagoat [^`]+)`", README)])
+RUNS = [(line, arguments) for line in LINES if (arguments := dnagoat_arguments(line)) is not None]
 
 
 @pytest.mark.parametrize("arguments", [arguments for _, arguments in RUNS], ids=[line for line, _ in RUNS])
@@ -55,14 +59,24 @@ def test_the_two_commands_of_the_first_screen() -> None:
     assert {"demo", "test"} <= wanted <= targets
 
 
-def test_pictures_and_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", README)
-    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+@pytest.mark.parametrize("page", sorted(PAGES), ids=lambda page: page.name)
+def test_pictures_and_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert not missing
 
 
+def test_readme_is_read_in_one_sitting() -> None:
+    assert len(README.splitlines()) <= 160
+
+
+def test_every_experiment_is_in_the_index() -> None:
+    index = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
+    assert all(f"]({page.name})" in index for page in (ROOT / "experiments").glob("*.md") if page.name != "README.md")
+
+
 def test_dataset_is_read_as_its_page_says(tmp_path: Path) -> None:
-    page = (ROOT / "data" / "README.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL)
     source = tmp_path / "two.fa"
     source.write_text(">first\nACGTNacgtn\n>second\nTTTTTTTTTT\n", encoding="utf-8")

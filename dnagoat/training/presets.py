@@ -20,7 +20,7 @@ from dnagoat.errors import OptionError
 
 F = TypeVar("F", bound=Frozen)
 
-PRIOR_LR_SCALE = 5.0  # the rate at which the comparisons of LOG.md were trained
+PRIOR_LR_SCALE = 5.0  # the rate at which the comparisons of experiments/five-arms.md were trained
 
 PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
     "tiny": (
