@@ -74,7 +74,7 @@ def gathered(
     if prompts is not None:
         found += read.from_fasta(prompts, say)
     if regions is not None:
-        found += read.from_regions(regions, run.dataset(dataset, other=dataset is not None))
+        found += read.from_regions(regions, run.dataset(dataset, other=dataset is not None), say)
     if from_split is not None:
         split = next((name for name in SPLITS if name == from_split), None)
         if split is None:

@@ -242,10 +242,12 @@ def ensure(
 
 def _settings(measure: Measure, options: MeasureOptions) -> Result:
     """The options that decide the result; a BED file by its name and content, wherever it lies."""
-    from dnagoat.evaluation.bed import identity
-
     settings = options.model_dump(mode="json", include=set(measure.settings))
-    return settings | ({"strata": [identity(path) for path in options.strata]} if "strata" in settings else {})
+    if "strata" in settings:
+        from dnagoat.genome.read.bed import bed_sha256
+
+        settings["strata"] = [{"name": path.name, "sha256": bed_sha256(path)} for path in options.strata]
+    return settings
 
 
 def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Result) -> Result:

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import io
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from Bio.SeqIO.FastaIO import SimpleFastaParser
 
 from dnagoat.errors import PromptError
 from dnagoat.genome.alphabet import AMBIGUOUS, CODE, GAP, TABLE, URACIL, Codes, N, letter_name, reverse_complement
-from dnagoat.genome.read.bed import interval_lines
+from dnagoat.genome.place import Strand
+from dnagoat.genome.read.bed import locate_whole, read_bed
 from dnagoat.genome.read.source import Source, refuse_other
 
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
     from dnagoat.genome.windows import Split
 
-Strand = Literal["+", "-"]
 Say = Callable[[str], None]
 
 
@@ -94,37 +94,17 @@ def _text(path: Path) -> str:
         raise PromptError(f"{path} is not text; give FASTA in ASCII or UTF-8") from None
 
 
-def from_regions(path: Path, dataset: Dataset) -> list[Prompt]:
-    """One prompt a line of a BED file: contig, start, end, and in column 6 the strand that is read."""
-    contigs = {contig.name: contig for contig in dataset.contigs}
+def from_regions(path: Path, dataset: Dataset, say: Say) -> list[Prompt]:
+    """One prompt a line of a BED file: contig or chromosome, start, end, and in column 6 the strand that is read."""
+    bed = read_bed(path)
+    located = locate_whole(bed, dataset.contigs, str(dataset.path))
+    for note in located.notes:
+        say(note)
     prompts = []
-    for where, name, start, end, strand in _bed_lines(path):
-        if name not in contigs:
-            raise PromptError(f"{where}: contig {name!r} is not in {dataset.path}; it has {_some(list(contigs))}")
-        if not 0 <= start < end <= contigs[name].length:
-            raise PromptError(f"{where}: {start:,}-{end:,} does not lie within {name} (0-{contigs[name].length:,})")
-        prompt = _region(dataset, contigs[name].offset + start, end - start, path.name)
-        prompts.append(prompt.turned() if strand == "-" else prompt)
-    if not prompts:
-        raise PromptError(f"{path} has no region; give lines of contig, start and end")
+    for contig, start, end, interval, plus in located.stretches:
+        prompt = _region(dataset, contig.offset + start, end - start, bed.title)
+        prompts.append(prompt if bed.strand_of(interval) == plus else prompt.turned())
     return prompts
-
-
-def _bed_lines(path: Path) -> Iterator[tuple[str, str, int, int, str]]:
-    for number, fields in interval_lines(_text(path)):
-        where = f"{path}, line {number}"
-        try:
-            name, start, end = fields[0], int(fields[1]), int(fields[2])
-        except (IndexError, ValueError):
-            raise PromptError(f"{where} is not BED: it should hold a contig, a start and an end") from None
-        strand = fields[5] if len(fields) > 5 else "+"
-        if strand not in ("+", "-", "."):
-            raise PromptError(f"{where}: strand {strand!r} is none; give +, - or .")
-        yield where, name, start, end, strand
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
 
 
 def from_split(dataset: Dataset, split: Split, count: int, length: int, seed: int) -> list[Prompt]:

@@ -19,6 +19,7 @@ from dnagoat.config import Frozen
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json
 from dnagoat.genome.alphabet import CODE, Codes
+from dnagoat.genome.place import Strand
 from dnagoat.genome.read.source import Kind
 from dnagoat.genome.store.tokens import map_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split
@@ -33,7 +34,8 @@ Ints = NDArray[np.int64]
 class Contig(Frozen):
     """One record: its bases are tokens[offset : offset + length].
 
-    Where the record is itself a piece of a chromosome, `chromosome` and `start` (0-based) say which; None = unknown.
+    Where the record is itself a piece of a chromosome, `chromosome`, `start` (0-based) and `strand` say which, and
+    `chromosome_length` how long the whole is; None = unknown.
     """
 
     name: str
@@ -45,12 +47,39 @@ class Contig(Frozen):
     description: str = ""
     chromosome: str | None = None
     start: int | None = None
+    strand: Strand = "+"
+    chromosome_length: int | None = None
     spans: tuple[tuple[int, int, Split], ...] = ()
+
+    @property
+    def home(self) -> str:
+        """The sequence of the source assembly that the contig lies on."""
+        return self.chromosome or self.name
+
+    @property
+    def home_length(self) -> int | None:
+        """Bases of that sequence, where they are known."""
+        return self.length if self.start is None else self.chromosome_length
+
+    def to_home(self, start: int, end: int) -> tuple[int, int]:
+        """[start, end) of the contig, on its home's forward strand."""
+        shift = self.start or 0
+        return (start + shift, end + shift) if self.strand == "+" else self._turned(start, end)
+
+    def from_home(self, start: int, end: int) -> tuple[int, int]:
+        """[start, end) of the contig's home, in the contig's own coordinates; below 0 or above its length outside."""
+        shift = self.start or 0
+        return (start - shift, end - shift) if self.strand == "+" else self._turned(start, end)
+
+    def _turned(self, start: int, end: int) -> tuple[int, int]:
+        """The same bases counted on the other strand: of the contig on its home, or of its home on the contig."""
+        mirror = (self.start or 0) + self.length
+        return mirror - end, mirror - start
 
     def place(self, start: int, end: int) -> str:
         """[start, end) of the contig for a person: on the chromosome where that is known; 0-based, half-open."""
-        shift = self.start or 0
-        return f"{self.chromosome or self.name}:{start + shift:,}-{end + shift:,}"
+        first, last = self.to_home(start, end)
+        return f"{self.home}:{first:,}-{last:,}"
 
 
 class SourceRecord(Frozen):

@@ -16,6 +16,7 @@ from dnagoat.genome.alphabet import BASES, MASKED
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
 from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.fetch.download import fetch
+from dnagoat.genome.place import OverlapRule
 from dnagoat.genome.progress import Tell
 from dnagoat.genome.read.records import Records
 from dnagoat.genome.read.regions import RegionScan
@@ -43,6 +44,7 @@ class PrepareOptions(Frozen):
     max_n: float = Field(0.1, ge=0, le=1)
     gaps: Literal["refuse", "drop"] = "refuse"
     contigs: Literal["primary", "all"] = "primary"
+    overlaps: OverlapRule = "refuse"
     regions: Path | None = None
     catalogue: Path | None = None
     offline: bool = False
@@ -164,7 +166,7 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
 
 def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
     if options.regions is not None:
-        return RegionScan(source, options.regions, options.gaps, folder)
+        return RegionScan(source, options.regions, options.gaps, folder, options.overlaps)
     return TwoBitScan(source) if source.kind == "2bit" else FastaScan(source, options.gaps)
 
 

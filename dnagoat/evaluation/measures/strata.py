@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.bed import Marks, read_bed
 from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.scoring.intervals import FEWEST_BLOCKS, LEVEL, block_bootstraps, block_totals, listed
 from dnagoat.evaluation.scoring.likelihood import Scores
+from dnagoat.evaluation.scoring.marks import Marks, read_marks
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of
 from dnagoat.evaluation.scoring.scored import about, scores_of
 from dnagoat.evaluation.scoring.seen import WORD, occurrences
@@ -42,14 +42,15 @@ class Group:
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """NLL of each stratum of each group with its share of the bases, count, interval and blocks."""
     dataset = options.dataset_of(run)
+    marks = [read_marks(path, dataset) for path in options.strata]  # before the computing, which takes minutes
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
-    marks = [(path.name, read_bed(path, dataset)) for path in options.strata]
     found = [
         {"name": group.name, "question": group.question, "strata": _rows(group, scores, blocks, options)}
         for group in groups(dataset, scores, marks)
     ]
     result: Result = {**about(run, scores.pieces, scores.counts(), blocks, options), "groups": found}
+    result["warnings"] += [note for mark in marks for note in mark.notes]
     if result["blocks"] >= FEWEST_BLOCKS:  # below that every interval has been warned of
         result["warnings"] += _rare(found)
     return result
@@ -63,12 +64,12 @@ def _rare(found: list[Result]) -> Iterator[str]:
             yield f"{group['name']}: fewer than {FEWEST_BLOCKS} blocks, intervals too narrow, in {', '.join(rare)}"
 
 
-def groups(dataset: Dataset, scores: Scores, marks: list[tuple[str, Marks]]) -> Iterator[Group]:
+def groups(dataset: Dataset, scores: Scores, marks: list[Marks]) -> Iterator[Group]:
     """The divisions, one after the other: each is as large as the scores."""
     make: list[Callable[[Dataset, Scores], Group]] = [repeats, gc_deciles, cpg, distance]
     if len(dataset.starts("train")):
         make.insert(1, seen)
-    make += [partial(marked, name, of) for name, of in marks]
+    make += [partial(marked, mark) for mark in marks]
     yield from (each(dataset, scores) for each in make)
 
 
@@ -127,9 +128,9 @@ def distance(dataset: Dataset, scores: Scores) -> Group:
     return Group("distance", "Bases of context: the distance to the window's start", names, labels)
 
 
-def marked(name: str, marks: Marks, dataset: Dataset, scores: Scores) -> Group:
+def marked(marks: Marks, dataset: Dataset, scores: Scores) -> Group:
     labels = marks.hold(scores.pieces.positions()).astype(np.int64)
-    return Group(name, f"Bases that {name} marks, and the rest", ["outside", "inside"], labels)
+    return Group(marks.title, f"Bases that {marks.title} marks, and the rest", ["outside", "inside"], labels)
 
 
 def _rows(group: Group, scores: Scores, blocks: NDArray[np.int64], options: MeasureOptions) -> list[Result]:

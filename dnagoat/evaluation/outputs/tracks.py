@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import MissingError
-from dnagoat.evaluation.bed import home
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import contig_index
 from dnagoat.files import written_whole
@@ -43,8 +42,8 @@ def segments(dataset: Dataset, scores: Scores) -> list[Segment]:
     for at, values in zip(np.split(positions, cuts), np.split(losses, cuts), strict=True):
         if len(at):
             contig, place = dataset.locate(int(at[0]))
-            sequence, begin = home(contig)
-            found.append(Segment(sequence, begin + place, values))
+            begin, _ = contig.to_home(place, place + len(at))
+            found.append(Segment(contig.home, begin, values if contig.strand == "+" else values[::-1]))
     return sorted(found, key=lambda segment: (segment.sequence, segment.start))
 
 
@@ -80,8 +79,8 @@ def sequence_lengths(dataset: Dataset) -> dict[str, int]:
     """Bases of each sequence of the assembly as far as the dataset knows it: up to the end of its last piece."""
     lengths: dict[str, int] = {}
     for contig in dataset.contigs:
-        sequence, begin = home(contig)
-        lengths[sequence] = max(lengths.get(sequence, 0), begin + contig.length)
+        end = contig.home_length or contig.to_home(0, contig.length)[1]
+        lengths[contig.home] = max(lengths.get(contig.home, 0), end)
     return lengths
 
 

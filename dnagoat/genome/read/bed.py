@@ -1,22 +1,229 @@
-"""Which lines of a BED file are intervals, and what are their fields?
+"""Which intervals does a BED file hold, and where do they lie on the contigs that are here?
 
 BED: name, start, end, then columns that depend (https://genome.ucsc.edu/FAQ/FAQformat.html); 0-based and half-open.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
-from collections.abc import Iterator
-from typing import Final
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from dnagoat.errors import SourceError
+from dnagoat.files import hash_file
+from dnagoat.genome.dataset import Contig
+from dnagoat.genome.place import Names, Strand
+from dnagoat.genome.read.source import Source, refuse_other
+from dnagoat.wording import counted
 
 _NOT_INTERVALS: Final = re.compile(r"(#|track|browser)(\s|$)|#")
+_NUMBER: Final = re.compile(r"[0-9]+")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_HEADINGS: Final = (re.compile(r".*(start|begin|from)", re.IGNORECASE), re.compile(r".*(end|stop|to)", re.IGNORECASE))
 
 
-def interval_lines(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Number (from 1) and fields of each line that is no comment, no `track` or `browser` line, and not blank.
+class Interval(NamedTuple):
+    """[start, end) of a sequence, and the line of the file that says so; `strand` as written, None without column 6."""
 
-    Fields are as written, however few they are: what to say of a wrong one is the reader's to know.
+    name: str
+    start: int
+    end: int
+    strand: str | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Bed:
+    """The intervals of a BED file in its order. `sha256` is that of the file as it lies there."""
+
+    name: str
+    sha256: str
+    intervals: tuple[Interval, ...]
+
+    @property
+    def title(self) -> str:
+        """The file's name without its folder."""
+        return Path(self.name).name
+
+    def where(self, interval: Interval) -> str:
+        return f"{self.name}, line {interval.line:,}"
+
+    def strand_of(self, interval: Interval) -> Strand:
+        """The strand that column 6 gives; + where it gives none."""
+        strand: dict[str | None, Strand] = {None: "+", ".": "+", "+": "+", "-": "-"}
+        if interval.strand not in strand:
+            raise SourceError(f"{self.where(interval)}: strand {interval.strand!r} is none; give +, - or .")
+        return strand[interval.strand]
+
+
+def read_bed(path: Path) -> Bed:
+    """The intervals of a BED file, plain or gzip, or of standard input (`-`).
+
+    A `SourceError` names the first line that is none: too few columns, what is no whole number, no base within.
     """
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip() and not _NOT_INTERVALS.match(line):
-            yield number, line.split("\t") if "\t" in line else line.split()
+    if str(path) == "-" or not path.is_file():
+        return _read_pipe(path)
+    source = Source(path)
+    content = b"".join(source.blocks())
+    return Bed(str(path), source.sha256, tuple(_intervals(str(path), content)))
+
+
+def bed_sha256(path: Path) -> str:
+    """What is in a BED file: an edited one is another, a moved one is not."""
+    return hash_file(path) if path.is_file() else _read_pipe(path).sha256
+
+
+@cache
+def _read_pipe(path: Path) -> Bed:
+    """A pipe can be read once only, and who asks again is told the same."""
+    name = "standard input" if str(path) == "-" else str(path)
+    if str(path) != "-" and (not path.exists() or path.is_dir()):
+        Source(path)  # which says in a sentence what is amiss
+    raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    try:
+        content = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
+    except (OSError, EOFError, zlib.error) as fault:
+        raise SourceError(f"{name} is a damaged gzip stream: {fault}") from None
+    return Bed(name, sha256(raw).hexdigest(), tuple(_intervals(name, content)))
+
+
+def _intervals(name: str, content: bytes) -> Iterator[Interval]:
+    refuse_other(Path(name), content)
+    first, any_interval = True, False
+    for number, line in enumerate(_LINE_END.split(content.decode("utf-8-sig", errors="replace")), start=1):
+        if not line.strip() or _NOT_INTERVALS.match(line):
+            continue
+        fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
+        if not (first and _is_heading(fields)):
+            yield _interval(f"{name}, line {number:,}", fields, number)
+            any_interval = True
+        first = False
+    if not any_interval:
+        raise SourceError(f"{name} holds no interval; give lines of a sequence, a start and an end")
+
+
+def _is_heading(fields: list[str]) -> bool:
+    """Whether a first line names its columns, as tables do that were made from a data frame."""
+    return len(fields) > 2 and all(
+        heading.fullmatch(field) for heading, field in zip(_HEADINGS, fields[1:3], strict=True)
+    )
+
+
+def _interval(where: str, fields: list[str], line: int) -> Interval:
+    if len(fields) < 3 or not fields[0]:
+        raise SourceError(f"{where} is not BED: it needs a sequence, a start and an end")
+    for field in fields[1:3]:
+        if not _NUMBER.fullmatch(field):
+            negative = field.startswith("-") and _NUMBER.fullmatch(field[1:])
+            fault = "lies before the sequence's first base, which is 0" if negative else "is no whole number"
+            raise SourceError(f"{where} is not BED: {field[:40]!r} {fault}")
+    start, end = int(fields[1]), int(fields[2])
+    if start >= end:
+        fault = "holds no base" if start == end else "ends before it begins"
+        raise SourceError(f"{where}: {start:,}-{end:,} {fault}; BED is half-open, so an end is above its start")
+    return Interval(fields[0], start, end, fields[5] if len(fields) > 5 else None, line)
+
+
+class Stretch(NamedTuple):
+    """[start, end) of a contig, in its own coordinates, that an interval names; its + is the contig's strand `plus`."""
+
+    contig: Contig
+    start: int
+    end: int
+    interval: Interval
+    plus: Strand
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where the intervals of a BED file lie on contigs, in the order of the file."""
+
+    bed: Bed
+    stretches: list[Stretch]
+    unknown: Counter[str]
+    outside: list[Interval]
+    notes: list[str]
+
+
+def locate(bed: Bed, contigs: Sequence[Contig], holder: str) -> Located:
+    """Where the intervals lie on contigs, called by their own names or by the chromosomes that they are pieces of.
+
+    In `stretches` an interval is cut to what is there; one that is `unknown` by name, or that has bases `outside` of
+    all pieces of its chromosome, is told. A `SourceError` says where one runs past the end of its sequence: its file
+    belongs to another assembly than `holder`.
+    """
+    called: dict[str, list[tuple[Contig, Literal["contig", "home"]]]] = {}
+    for contig in contigs:
+        called.setdefault(contig.name, []).append((contig, "contig"))
+        if contig.home != contig.name:
+            called.setdefault(contig.home, []).append((contig, "home"))
+    names = Names(called)
+    stretches: list[Stretch] = []
+    unknown: Counter[str] = Counter()
+    outside: list[Interval] = []
+    for interval in bed.intervals:
+        name = names.find(interval.name)
+        if name is None:
+            unknown[interval.name] += 1
+            continue
+        found = list(_stretches(bed, interval, called[name], holder))
+        stretches += found
+        if sum(stretch.end - stretch.start for stretch in found) < interval.end - interval.start:
+            outside.append(interval)
+    asked = dict.fromkeys(interval.name for interval in bed.intervals)
+    return Located(bed, stretches, unknown, outside, [f"{bed.name}: {note}" for note in names.notes(asked)])
+
+
+def _stretches(
+    bed: Bed, interval: Interval, contigs: list[tuple[Contig, Literal["contig", "home"]]], holder: str
+) -> Iterator[Stretch]:
+    for contig, frame in contigs:
+        length = contig.length if frame == "contig" else contig.home_length
+        if length is not None and interval.end > length:
+            raise SourceError(
+                f"{bed.where(interval)}: {interval.name} of {holder} ends at {length:,}, before {interval.end:,}; "
+                "give intervals of the same assembly"
+            )
+        span = (interval.start, interval.end)
+        first, last = span if frame == "contig" else contig.from_home(*span)
+        first, last = max(first, 0), min(last, contig.length)
+        if first < last:
+            yield Stretch(contig, first, last, interval, "+" if frame == "contig" else contig.strand)
+
+
+def locate_whole(bed: Bed, contigs: Sequence[Contig], holder: str) -> Located:
+    """As `locate`, for intervals that are all asked for: a `SourceError` where one is not wholly in one contig."""
+    located = locate(bed, contigs, holder)
+    if unknown := unknown_names(located, holder):
+        some = ", ".join(contig.name[:40] for contig in contigs[:5])
+        more = f" and {len(contigs) - 5:,} more" if len(contigs) > 5 else ""
+        raise SourceError(f"{unknown}; it has {some}{more}")
+    whole: dict[Interval, Stretch] = {}
+    for stretch in located.stretches:
+        if stretch.end - stretch.start == stretch.interval.end - stretch.interval.start:
+            whole.setdefault(stretch.interval, stretch)
+    for interval in bed.intervals:
+        if interval not in whole:
+            raise SourceError(
+                f"{bed.where(interval)}: {interval.name}:{interval.start:,}-{interval.end:,} does not lie within one "
+                f"of the pieces of {interval.name} that {holder} has"
+            )
+    return replace(located, stretches=[whole[interval] for interval in bed.intervals])
+
+
+def unknown_names(located: Located, holder: str) -> str | None:
+    """How many lines name sequences that are not here, and which; None where all are."""
+    if not located.unknown:
+        return None
+    some = ", ".join(f"{name[:40]} {count:,}" for name, count in located.unknown.most_common(3))
+    more = f" and {len(located.unknown) - 3:,} more" if len(located.unknown) > 3 else ""
+    count, whole = located.unknown.total(), counted(len(located.bed.intervals), "line")
+    return f"{located.bed.name}: {count:,} of {whole} about sequences that {holder} has not ({some}{more})"

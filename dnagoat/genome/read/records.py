@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple, Protocol
 import numpy as np
 
 from dnagoat.genome.alphabet import AMBIGUOUS, GAP, REFUSED, TABLE, TOKEN, URACIL, Codes
+from dnagoat.genome.place import Place
 from dnagoat.genome.read.source import Source
 
 GapRule = Literal["refuse", "drop"]
@@ -16,10 +17,12 @@ BLANK: Final = b"\r\n \t"
 
 
 class Header(NamedTuple):
-    """A record begins."""
+    """A record begins. `place` is where it lies on a chromosome of `chromosome_length` bases, if its reader knows."""
 
     name: str
     description: str
+    place: Place | None = None
+    chromosome_length: int | None = None
 
 
 class Bases(NamedTuple):

@@ -1,17 +1,16 @@
-"""Which bases do chosen intervals hold: an index is written in one pass, then each interval is read through it.
-
-Of the BED file only name, start and end are read.
-"""
+"""Which bases do chosen intervals hold: an index is written in one pass, then each interval is read through it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from dnagoat.errors import OptionError, SourceError
-from dnagoat.genome.read.bed import interval_lines
+from dnagoat.genome.dataset import Contig
+from dnagoat.genome.place import OverlapRule, Place, find_place
+from dnagoat.genome.read.bed import Bed, Stretch, locate_whole, read_bed
 from dnagoat.genome.read.fasta import Fasta
 from dnagoat.genome.read.records import Bases, GapRule, Header, bases_of
 from dnagoat.genome.read.scan import FastaScan
@@ -21,48 +20,20 @@ from dnagoat.genome.read.twobit import TwoBit
 _PIECE: Final = 1 << 20  # bases at a time
 
 
-class Region(NamedTuple):
-    """[start, end) of a record, and the line of the BED file that says so."""
-
-    name: str
-    start: int
-    end: int
-    line: int
-
-
-def read_bed(path: Path) -> list[Region]:
-    """The intervals of a BED file in its order; two that share a base are refused: it would be there twice."""
-    regions = []
-    text = b"".join(Source(path).blocks()).decode("utf-8", errors="replace")
-    for number, fields in interval_lines(text):
-        where = f"{path}, line {number:,}"
-        if len(fields) < 3 or not (fields[1].strip().isdigit() and fields[2].strip().isdigit()):
-            raise SourceError(f"{where}: not a BED interval (name, start, end)")
-        region = Region(fields[0], int(fields[1]), int(fields[2]), number)
-        if region.start >= region.end:
-            raise SourceError(f"{where}: the interval ends before it begins")
-        regions.append(region)
-    if not regions:
-        raise SourceError(f"{path} holds no interval")
-    for left, right in pairwise(sorted(regions)):
-        if left.name == right.name and right.start < left.end:
-            raise SourceError(
-                f"{path}: lines {left.line:,} and {right.line:,} share bases of {left.name}; merge them "
-                "(`bedtools merge`)"
-            )
-    return regions
-
-
 class RegionScan:
-    """The intervals of a BED file as records, named NAME_START_END; `scratch` is a folder for what is unpacked."""
+    """The intervals of a BED file as records, named NAME_START_END; `scratch` is a folder for what is unpacked.
 
-    def __init__(self, source: Source, bed: Path, gaps: GapRule, scratch: Path) -> None:
+    `notes` say, after the last event, how names were read.
+    """
+
+    def __init__(self, source: Source, bed: Path, gaps: GapRule, scratch: Path, overlaps: OverlapRule) -> None:
         if gaps != "refuse":
             raise OptionError("--gaps drop does not go with --regions: positions would no longer be those of the file")
         self.source = source
         self.uneven: list[str] = []
-        self._bed = bed
-        self._regions = read_bed(bed)
+        self.notes: list[str] = []
+        self._bed = read_bed(bed)
+        self._overlaps = overlaps
         self._scratch = scratch
         self._share = 0.0
 
@@ -96,32 +67,53 @@ class RegionScan:
         return unpacked
 
     def _cut(self, lengths: dict[str, int], read: Callable[[str, int, int], Bases]) -> Iterator[Header | Bases]:
-        for region in self._regions:
-            self._check(region, lengths)
-        total = sum(region.end - region.start for region in self._regions)
+        stretches = self._stretches(lengths)
+        total = sum(stretch.end - stretch.start for stretch in stretches)
         done = 0
-        for name, start, end, _ in self._regions:
-            yield Header(f"{name}_{start}_{end}", f"{name}:{start + 1}-{end}")
+        for contig, start, end, *_ in stretches:
+            begin, _ = contig.to_home(start, end)
+            place = Place(contig.home, begin, contig.strand)
+            yield Header(f"{contig.name}_{start}_{end}", f"{contig.name}:{start + 1}-{end}", place, contig.home_length)
             for first in range(start, end, _PIECE):
                 last = min(first + _PIECE, end)
                 done += last - first
                 self._share = 0.5 + done / total / 2
-                yield read(name, first, last)
+                yield read(contig.name, first, last)
 
-    def _check(self, region: Region, lengths: dict[str, int]) -> None:
-        where = f"{self._bed}, line {region.line:,}"
-        if region.name in self.uneven:
-            raise SourceError(
-                f"{where}: the lines of {region.name} in {self.source.path} are uneven, so that no base can be looked "
-                "up; wrap them evenly (`seqkit seq -w 60`)"
-            )
-        if region.name not in lengths:
-            raise SourceError(f"{where}: {self.source.path} has no record {region.name}")
-        if region.end > lengths[region.name]:
-            raise SourceError(f"{where}: {region.name} ends at {lengths[region.name]:,}, before {region.end:,}")
+    def _stretches(self, lengths: dict[str, int]) -> list[Stretch]:
+        for interval in self._bed.intervals:
+            if interval.name in self.uneven:
+                raise SourceError(
+                    f"{self._bed.where(interval)}: the lines of {interval.name} in {self.source.path} are uneven, so "
+                    "that no base can be looked up; wrap them evenly (`seqkit seq -w 60`)"
+                )
+        contigs = [_contig(name, length) for name, length in lengths.items()]
+        located = locate_whole(self._bed, contigs, str(self.source.path))
+        if self._overlaps == "refuse":
+            _refuse_shared(self._bed, located.stretches)
+        self.notes = located.notes
+        return located.stretches
 
     def share(self) -> float:
         return self._share
 
     def write_index(self, folder: Path) -> None:
         """It was written before the intervals were read."""
+
+
+def _contig(name: str, length: int) -> Contig:
+    place = find_place(name, length)
+    return Contig(name=name, offset=0, length=length, **({} if place is None else place._asdict()))
+
+
+def _refuse_shared(bed: Bed, stretches: list[Stretch]) -> None:
+    """A `SourceError` where two intervals share a base: it would be in the dataset twice."""
+    spans = [(stretch.contig.home, *stretch.contig.to_home(stretch.start, stretch.end)) for stretch in stretches]
+    order = sorted(range(len(spans)), key=spans.__getitem__)
+    for left, right in pairwise(order):
+        if spans[left][0] == spans[right][0] and spans[right][1] < spans[left][2]:
+            first, second = sorted((stretches[left].interval.line, stretches[right].interval.line))
+            raise SourceError(
+                f"{bed.name}: lines {first:,} and {second:,} share bases of {spans[left][0]}; merge them "
+                "(`bedtools merge`)"
+            )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from dnagoat.genome.dataset import Contig
+from dnagoat.genome.place import find_place
 from dnagoat.genome.progress import Progress, Tell
 from dnagoat.genome.read.records import Header, Records
 from dnagoat.genome.store.tokens import TokenWriter
-
-# Records cut from a chromosome: chr21_15000000_20000000 (0-based, half-open) or chr1:1-100 (samtools: 1-based, closed).
-_PIECE: Final = re.compile(r"(?P<chromosome>.+)(?:_(?P<start>\d+)_(?P<end>\d+)|:(?P<first>\d+)-(?P<last>\d+))")
 
 
 @dataclass
@@ -58,31 +55,23 @@ def store_records(
 
 def _begin(header: Header, store: TokenWriter) -> dict[str, Any]:
     before = {"offset": store.bases, "n": store.n, "masked": store.masked, "gc": store.gc}
-    return {"name": header.name, "description": header.description, **before}
+    return {"header": header, **before}
 
 
 def _finish(contig: dict[str, Any] | None, store: TokenWriter, stored: Stored) -> None:
     if contig is None:
         return
+    header: Header = contig.pop("header")
     counts = {name: getattr(store, name) - contig[name] for name in ("n", "masked", "gc")}
     length = store.bases - contig["offset"]
-    stored.contigs.append(Contig(**{**contig, **counts, "length": length, **_origin(contig["name"], length)}))
-
-
-def _origin(name: str, length: int) -> dict[str, Any]:
-    """Which part of which chromosome a record is, where its name says so and its length agrees.
-
-    A piece of a piece is found again in the whole: chr21_100_200_10_20 is chr21 from 110.
-    """
-    match = _PIECE.fullmatch(name)
-    if not match:
-        return {}
-    closed = match["first"] is not None
-    start = int(match["first"]) - 1 if closed else int(match["start"])
-    end = int(match["last"]) if closed else int(match["end"])
-    if start < 0 or end - start != length:
-        return {}
-    outer = _PIECE.fullmatch(match["chromosome"])
-    if outer and outer["start"] is not None and end <= int(outer["end"]) - int(outer["start"]):
-        return {"chromosome": outer["chromosome"], "start": int(outer["start"]) + start}
-    return {"chromosome": match["chromosome"], "start": start}
+    place = header.place or find_place(header.name, length, header.description)
+    stored.contigs.append(
+        Contig(
+            name=header.name,
+            description=header.description,
+            length=length,
+            chromosome_length=header.chromosome_length,
+            **({} if place is None else place._asdict()),
+            **{**contig, **counts},
+        )
+    )

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import OptionError, SourceError
-from dnagoat.evaluation.bed import Marks, home, read_bed
 from dnagoat.evaluation.measures.strata import gc_deciles
 from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.evaluation.scoring.marks import Marks, read_marks
 from dnagoat.evaluation.scoring.pieces import stretches
 from dnagoat.evaluation.scoring.scored import scores_of
 from dnagoat.genome.alphabet import decode, reverse_complement
@@ -36,8 +36,8 @@ def test_two_bed_files_of_one_name_are_refused(tmp_path: Path) -> None:
 
 def test_marks_of_a_bed_file(dataset: Dataset, bed: Path) -> None:
     test = dataset.contigs[2]
-    assert home(test) == ("chr7", 1000)
-    held = read_bed(bed, dataset).hold(np.arange(test.offset - 5, test.offset + test.length))
+    assert (test.home, test.start) == ("chr7", 1000)
+    held = read_marks(bed, dataset).hold(np.arange(test.offset - 5, test.offset + test.length))
     expected = np.zeros(test.length + 5, dtype=bool)
     expected[5:105] = expected[155:205] = True
     assert np.array_equal(held, expected)
@@ -50,12 +50,12 @@ def test_overlapping_and_nested_marks() -> None:
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("chr1\t5\t9\n", "marks no base"), ("chr7\tx\t9\n", "line 1 is not BED"), ("chr7\t9\t5\n", "no stretch")],
+    [("chr1\t5\t9\n", "marks no base"), ("chr7\tx\t9\n", "line 1 is not BED"), ("chr7\t9\t5\n", "before it begins")],
 )
 def test_bad_bed_files(dataset: Dataset, tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "bad.bed").write_text(text)
     with pytest.raises(SourceError, match=said):
-        read_bed(tmp_path / "bad.bed", dataset)
+        read_marks(tmp_path / "bad.bed", dataset)
 
 
 def test_strata_divide_the_scored_bases(make_run, dataset: Dataset, bed: Path) -> None:
