@@ -3,6 +3,8 @@
 The command line prints such a sentence and exits with code 2. Everything else is a bug and keeps its traceback.
 """
 
+from signal import Signals
+
 
 class DnagoatError(Exception):
     """A fault in what the user gave; `str(error)` is one sentence for a person."""
@@ -38,3 +40,14 @@ class TrainingError(DnagoatError):
 
 class MissingError(DnagoatError):
     """An optional package or device that was asked for is not here."""
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal asked for the end, and what there was has been saved: no fault, so it is no `DnagoatError`.
+
+    A command that ends so has the exit code 128 + signal, as if the signal had ended it.
+    """
+
+    def __init__(self, signal: Signals) -> None:
+        super().__init__(f"stopped by {signal.name}")
+        self.signal = signal

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
+
+from dnagoat.errors import Stopped
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -57,9 +58,10 @@ class Comparison:
             for stage in stages:
                 try:
                     train_all(stage(), jobs=jobs, threads=threads, device=device, stop=stop, quiet=quiet)
-                except KeyboardInterrupt:
-                    Console(stderr=True).print(f"{stop()}: every run is saved; the same command continues {self.out}")
-                    raise typer.Exit(0) from None
+                except Stopped as end:
+                    said = f"{end.signal.name}: every run is saved; the same command continues {self.out}"
+                    Console(stderr=True).print(said, highlight=False, soft_wrap=True)
+                    raise
 
     def judged(self, *, windows: int | None, reach: tuple[float, ...], device: str, quiet: bool) -> dict[str, Any]:
         """Scores and judges, writes comparison.json and returns it."""

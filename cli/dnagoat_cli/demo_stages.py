@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 
-from dnagoat.errors import DatasetError, RunError
+from dnagoat.errors import DatasetError, RunError, Stopped
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -107,9 +106,9 @@ def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
             watch(train(config, out, resume=not force, force=force, dataset=dataset, stop=stop, say=say), position)
         except RunError as fault:
             raise RunError(f"{fault}; --force begins the demo again, another --folder keeps this one") from None
-        if stop() is not None:
+        except Stopped:
             say("stopped; `dnagoat demo` continues here")
-            raise typer.Exit(130)
+            raise
     return open_run(out)
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from dnagoat.errors import OptionError, RunError
 
 if TYPE_CHECKING:
@@ -23,10 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Finished:
-    """The sequences that are done, in the order of prompts and samples, and whether the user stopped it."""
+    """The sequences that are done, in the order of prompts and samples, and what stopped it before the last."""
 
     sequences: list[Generated]
-    interrupted: bool = False
+    end: KeyboardInterrupt | None = None
 
 
 def say(note: str) -> None:
@@ -107,8 +105,8 @@ def written(
         try:
             for made in generate(model, codes, length, options, samples=samples, planned=planned, progress=progress):
                 finished.sequences.append(made)
-        except KeyboardInterrupt:
-            finished.interrupted = True
+        except KeyboardInterrupt as end:
+            finished.end = end
     finished.sequences.sort(key=lambda made: (made.prompt, made.sample))
     return finished
 
@@ -158,7 +156,7 @@ def save(
 
 
 def end(finished: Finished, asked: int) -> None:
-    """Says so where the user stopped it, with the exit code of an interrupt."""
-    if finished.interrupted:
+    """Says so where the user or a signal stopped it, and ends as what stopped it would have."""
+    if finished.end is not None:
         say(f"interrupted; {len(finished.sequences):,} of {asked:,} sequences were finished and kept")
-        raise typer.Exit(130)
+        raise finished.end

@@ -1,4 +1,4 @@
-"""Which commands there are, and what a user's fault looks like: one sentence, exit code 2."""
+"""Which commands there are, and how they end: a user's fault is a sentence and 2, a signal is 128 + its number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 import dnagoat
-from dnagoat.errors import DnagoatError
+from dnagoat.errors import DnagoatError, Stopped
+from dnagoat.training.launch.stop import unwind_when_told
 
 # What a disk or a path says that the user can mend: no room, no permission, no such place.
 PLACES = (
@@ -29,6 +30,9 @@ class Sentences(TyperGroup):
         except DnagoatError as fault:
             sys.stderr.write(f"error: {fault}\n")
             raise typer.Exit(2) from None
+        except KeyboardInterrupt as end:
+            number = end.signal if isinstance(end, Stopped) else signal.SIGINT
+            raise typer.Exit(128 + number) from None
         except OSError as fault:
             if fault.errno not in PLACES:
                 raise
@@ -59,9 +63,7 @@ def root(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    # Asked to stop by a scheduler: what was begun under a temporary name is removed. Training has a handler of its own.
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    unwind_when_told()  # training has a handler of its own
 
 
 # One line a command; each module adds itself to `app`.

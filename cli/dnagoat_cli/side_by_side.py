@@ -11,10 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from signal import Signals
 from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from dnagoat.errors import Stopped
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -74,21 +77,21 @@ def train_all(
                 while waiting and len(running) < jobs:
                     running.append(_start(waiting.pop(0), threads, device))
                 time.sleep(PATIENCE)
+                if name := stop():  # asked first: the runs may have heard it too, and are no failures then
+                    raise Stopped(Signals[name])
                 running = [job for job in running if not _ended(job)]
                 bar.update(task, completed=sum(run.step for run in runs), said=_said(running))
-                if stop():
-                    break
         finally:
             _end(running)
-    if stop():
-        raise KeyboardInterrupt
 
 
 def _start(run: Planned, threads: int, device: str) -> Job:
     command = [sys.executable, "-m", "dnagoat_cli", "train", run.config.dataset, "--out", str(run.out)]
     command += ["--resume", "--device", device]
+    from dnagoat.training.launch.processes import lone
+
     log = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as its process)
-    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    environment = {**lone(os.environ), "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
     return Job(run, process, log)
 

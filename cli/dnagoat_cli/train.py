@@ -80,6 +80,7 @@ def train(
     device: o.Device = "auto",
     micro_batch: o.MicroBatch = None,
     parallel: o.Parallel = "auto",
+    wait_for_peers: o.WaitForPeers = 300,
     compile_model: o.Compile = False,
     checkpoint_activations: o.CheckpointActivations = False,
     checkpoint_every: o.CheckpointEvery = None,
@@ -97,14 +98,19 @@ def train(
 
     folder = out or Path("runs") / f"{position or 'goat'}-{preset or 'small'}"
     config, data = configuration(dataset, folder, preset, o.fields(given), resume=resume, match=match_parameters)
-    how = Execution(parallel=parallel, compile=compile_model, checkpoint_activations=checkpoint_activations)
+    how = Execution(
+        parallel=parallel,
+        compile=compile_model,
+        checkpoint_activations=checkpoint_activations,
+        patience=wait_for_peers,
+    )
     if plan:
         show_plan(config, device, how, as_json)
         return
     main = place()[0] == 0
     with stop_asked() as stop:
         steps_made = run(
-            config, folder, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say(main)
+            config, folder, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say
         )
         watch(logged(steps_made, folder, log if main else None), folder.name, quiet=not main)
     if main:

@@ -52,6 +52,10 @@ CheckpointActivations = Annotated[
         rich_help_panel=MACHINE,
     ),
 ]
+WaitForPeers = Annotated[
+    float,
+    typer.Option(min=1, help="Seconds that processes wait for each other at the start.", rich_help_panel=MACHINE),
+]
 GoatParts = Annotated[
     str | None, typer.Option(help="Parts of the prior, as spectral,sink,recency.", rich_help_panel=MODEL)
 ]

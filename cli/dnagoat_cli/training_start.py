@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,10 +38,8 @@ def configuration(
     return settled(configure(preset or "small", str(dataset), data.content_hash, data.window, options)), data
 
 
-def say(main: bool) -> Callable[[str], None]:
-    """A voice on standard error, for the main process alone."""
-    console = Console(stderr=True)
-    return lambda sentence: console.print(sentence, style="yellow", highlight=False) if main else None
+def say(sentence: str) -> None:
+    Console(stderr=True).print(sentence, style="yellow", highlight=False, soft_wrap=True)
 
 
 def conclude(out: Path, as_json: bool) -> None:

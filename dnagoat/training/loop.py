@@ -7,10 +7,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from math import isfinite
 from pathlib import Path
+from signal import Signals
 from time import perf_counter
 
 from dnagoat.config import RunConfig
-from dnagoat.errors import OptionError, RunError, TrainingError
+from dnagoat.errors import OptionError, RunError, Stopped, TrainingError
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
 from dnagoat.training.feed import Feed
@@ -20,21 +21,17 @@ from dnagoat.training.kept.lock import locked
 from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import Processes, processes
+from dnagoat.training.launch.stop import Stop, never
 from dnagoat.training.plan import plan
 from dnagoat.training.step.matching import count
 from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
 
 Say = Callable[[str], None]
-Stop = Callable[[], str | None]
 
 
 def nobody(_: str) -> None:
     """The listener who is not there."""
-
-
-def never() -> None:
-    """The signal that never comes."""
 
 
 def train(
@@ -52,14 +49,16 @@ def train(
     """Trains into the run folder `out` and yields every step as it is done; a finished run yields nothing.
 
     `resume` continues from the newest whole checkpoint (or from the start where there is none), `force` replaces a run.
-    `stop` is asked after every step: once it names a signal, the state is saved and the steps end. `say` hears what a
-    person should know. Raises `RunError` (the folder), `OptionError`, `TrainingError` (non-finite, memory, disk),
-    `DatasetError`; the last good checkpoint is intact after each.
+    `stop` is asked after every step: once it names a signal, the state is saved, the step is yielded and `Stopped`,
+    which knows the signal, is raised. `say` hears what a person should know. Raises `RunError` (the folder),
+    `OptionError`, `TrainingError` (non-finite, memory, disk), `DatasetError`; the last good checkpoint is intact after
+    each.
     """
     if resume and force:
         raise OptionError("--resume continues a run and --force replaces it; give one of them")
     with ExitStack() as held:
-        group = held.enter_context(processes(device))
+        group = held.enter_context(processes(device, stop=stop, say=say, patience=how.patience))
+        say = say if group.main else nobody
         data = dataset or open_dataset(Path(config.dataset))
         feed = Feed.of(data, config.train, group.rank, group.count)
         count(config.model)  # what cannot be a model is refused before anything is written
@@ -67,7 +66,7 @@ def train(
         held.enter_context(locked(out, group, say))
         _agreed(group, folder.begin(out, config, resume=resume, force=force) if group.main else None)
         held.enter_context(matrix_products(config.train.precision))
-        start = checkpoint.newest(out, say if group.main else nobody) if resume else None
+        start = checkpoint.newest(out, say) if resume else None
         sitting = Sitting(config, out, group, feed, how, start)
         yield from sitting.steps(stop, say)
 
@@ -102,9 +101,9 @@ class Sitting:
                 if signal or self._due(number):
                     self._save()
                 yield step
-                if signal:
-                    say(f"{signal}: saved at step {number:,} of {self.train.steps:,}; continue with --resume")
-                    return
+                if signal and number < self.train.steps:
+                    say(f"{signal.name}: saved at step {number:,} of {self.train.steps:,}; continue with --resume")
+                    raise Stopped(signal)
             if self.group.main:
                 self.metrics.finish(self.engine.described())
         finally:
@@ -174,11 +173,11 @@ class Sitting:
     def _due(self, number: int) -> bool:
         return number % self.train.checkpoint_every == 0 or number in (self.train.steps, self.progress.best_step)
 
-    def _asked(self, stop: Stop) -> str | None:
+    def _asked(self, stop: Stop) -> Signals | None:
         """The signal that reached any of the processes, known to all of them."""
-        signal = stop()
-        (asked,) = self.group.total(signal is not None)
-        return (signal or "another process was asked to stop") if asked else None
+        name = stop()
+        number = self.group.largest(Signals[name] if name else 0)
+        return Signals(number) if number else None
 
     def _save(self) -> None:
         state = self.engine.state(self.progress)

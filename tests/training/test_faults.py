@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import subprocess
 import sys
-import time
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,6 @@ from dnagoat.training.kept import checkpoint
 from dnagoat.training.kept.lock import WORKERS
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.launch.parallel import Execution
-from dnagoat.training.launch.stop import stop_asked
 from dnagoat.training.loop import train
 from dnagoat.training.presets import GOAT, LADDER, changed
 
@@ -154,34 +151,3 @@ def test_processes_that_do_not_divide_the_batch(config: RunConfig, dataset: Data
         Feed.of(dataset, config.train, 0, 3)
     with pytest.raises(OptionError, match="'sharded'"):
         Execution(parallel="sharded")
-
-
-def test_signals_are_noted_and_handlers_come_back() -> None:
-    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    with stop_asked() as stop:
-        assert stop() is None
-        os.kill(os.getpid(), signal.SIGTERM)
-        assert stop() == "SIGTERM"
-        with pytest.raises(KeyboardInterrupt):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1)
-    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_command_saves_and_exits_0_on_a_signal(dataset: Dataset, tmp_path: Path, number: signal.Signals) -> None:
-    out = tmp_path / "run"
-    command = [sys.executable, "-m", "dnagoat_cli", "train", str(dataset.path), "--out", str(out), "--preset", "tiny"]
-    command += ["--steps", "100000", "--batch-size", "2", "--eval-windows", "2", "--device", "cpu"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as trainer:
-        patience = time.monotonic() + 90
-        while not (out / "metrics.jsonl").exists() or not (out / "metrics.jsonl").stat().st_size:
-            assert trainer.poll() is None and time.monotonic() < patience
-            time.sleep(0.1)
-        trainer.send_signal(number)
-        _, said = trainer.communicate(timeout=90)
-    assert trainer.returncode == 0
-    assert f"{number.name}: saved at step" in said and "continue with --resume" in said
-    saved = checkpoint.present(out)[-1]
-    assert checkpoint.fault(saved) is None
-    assert checkpoint.step_of(saved) == open_run(out).metrics()[-1]["step"]

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 
 import torch
+from pydantic import Field
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, fully_shard
@@ -16,6 +17,7 @@ from torch.utils.checkpoint import checkpoint
 from dnagoat.config import Frozen
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
+from dnagoat.training.launch.meeting import PATIENCE
 from dnagoat.training.launch.processes import Parallel, Processes
 
 
@@ -25,6 +27,7 @@ class Execution(Frozen):
     parallel: Parallel = "auto"
     compile: bool = False
     checkpoint_activations: bool = False  # recompute each block in the backward pass instead of keeping it
+    patience: float = Field(PATIENCE, gt=0)  # seconds that the processes wait for each other at the start
 
 
 def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from dnagoat.config import RunConfig
-from dnagoat.errors import RunError
+from dnagoat.errors import RunError, Stopped
 from dnagoat.files import read_json
 from dnagoat.training.kept.checkpoint import STATE, model_sha256, present
 from dnagoat.training.kept.run import open_run
@@ -40,12 +41,20 @@ def whole(config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("stop", [1, 5, 11])
 def test_stopped_and_resumed_is_the_same_run(config: RunConfig, whole: Path, tmp_path: Path, stop: int) -> None:
     out, said = tmp_path / "run", []
-    list(train(config, out, device="cpu", stop=stops_at(stop), say=said.append))
+    with pytest.raises(Stopped) as end:
+        list(train(config, out, device="cpu", stop=stops_at(stop), say=said.append))
+    assert end.value.signal is signal.SIGTERM
     assert said == [f"SIGTERM: saved at step {stop} of 12; continue with --resume"]
     list(train(config, out, device="cpu", resume=True))
     assert model_sha256(open_run(out).checkpoint("last")) == model_sha256(open_run(whole).checkpoint("last"))
     assert timeless(out) == timeless(whole)
     assert (out / "best").read_text() == (whole / "best").read_text()
+
+
+def test_a_signal_in_the_last_step_finds_the_run_done(config: RunConfig, whole: Path, tmp_path: Path) -> None:
+    out, said = tmp_path / "run", []
+    assert len(list(train(config, out, device="cpu", stop=stops_at(12), say=said.append))) == 12
+    assert (said, (out / "summary.json").exists(), timeless(out)) == ([], True, timeless(whole))
 
 
 def test_an_abandoned_run_goes_on_from_its_last_checkpoint(config: RunConfig, whole: Path, tmp_path: Path) -> None:
@@ -88,7 +97,8 @@ def test_a_run_is_not_overwritten_unless_forced(config: RunConfig, whole: Path, 
         list(train(config, tmp_path, device="cpu", force=True))
     short = changed(config, {"train.steps": 2, "train.seed": 9})
     out = tmp_path / "run"
-    list(train(config, out, device="cpu", stop=stops_at(3)))
+    with pytest.raises(Stopped):
+        list(train(config, out, device="cpu", stop=stops_at(3)))
     list(train(short, out, device="cpu", force=True))
     assert read_json(out / "summary.json")["steps"] == 2
 

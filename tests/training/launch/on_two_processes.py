@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from torch import distributed
 
 from dnagoat.config import RunConfig
+from dnagoat.errors import Stopped
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.loop import train
 
@@ -22,7 +24,10 @@ def main(config_file: str, out: str) -> None:
     for parallel in ("ddp", "fsdp"):
         list(train(config, Path(out) / parallel, device="cpu", how=Execution(parallel=parallel)))
     asked = iter([None] * 9 + ["SIGTERM"])
-    list(train(config, Path(out) / "shrink", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked)))
+    with suppress(Stopped):
+        list(
+            train(config, Path(out) / "shrink", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked))
+        )
     list(train(config, Path(out) / "grow", device="cpu", how=Execution(parallel="fsdp"), resume=True))
     distributed.destroy_process_group()
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dnagoat.config import RunConfig
+from dnagoat.errors import Stopped
 from dnagoat.files import read_json
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.genome.dataset import Dataset
@@ -34,7 +35,8 @@ def together(longer: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Pat
     out = tmp_path_factory.mktemp("together")
     (out / "config.json").write_text(json.dumps(longer.model_dump(mode="json")))
     asked = iter([None] * 9 + ["SIGTERM"])
-    list(train(longer, out / "grow", device="cpu", stop=lambda: next(asked)))
+    with pytest.raises(Stopped):
+        list(train(longer, out / "grow", device="cpu", stop=lambda: next(asked)))
     script = Path(__file__).with_name("on_two_processes.py")
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
     launch += ["--rdzv-endpoint", "localhost:0", str(script), str(out / "config.json"), str(out)]
@@ -88,8 +90,6 @@ def test_who_am_i_under_torchrun_srun_and_neither() -> None:
     assert place({**slurm, "SLURM_STEP_NUM_TASKS": "8"}) == (5, 8, 1)
     assert place(slurm) == (0, 1, 0)  # a batch script without srun
     assert place({}) == (0, 1, 0)
-    assert rendezvous({"SLURM_STEP_NODELIST": "gpu[03-05]", "SLURM_JOB_ID": "41234"}) == {
-        "MASTER_ADDR": "gpu03",
-        "MASTER_PORT": "21234",
-    }
+    assert rendezvous({"SLURM_STEP_NODELIST": "gpu[03-05]", "SLURM_JOB_ID": "41234"}) == ("gpu03", 21234)
+    assert rendezvous({"MASTER_ADDR": "here", "MASTER_PORT": "7"}) == ("here", 7)
     assert [first_node(n) for n in ("a", "b,c", "x[2,5]", "y[07-09,11],z")] == ["a", "b", "x2", "y07"]
