@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dnagoat.errors import DnagoatError
 from dnagoat.genome.alphabet import decode
-from dnagoat.genome.dataset import remarks
+from dnagoat.genome.passport import remarks
 from dnagoat.genome.prepare import PrepareOptions, prepare
 
 

@@ -106,7 +106,7 @@ def _tsv(records: list[dict[str, str | int | float | None]]) -> Iterator[str]:
 def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
     """NLL of each base of the splits as bedGraph and bigWig; says which files were written."""
     from dnagoat.errors import OptionError
-    from dnagoat.evaluation.outputs.tracks import write_tracks
+    from dnagoat.evaluation.outputs.tracks import refuse_shared_bases, write_tracks
     from dnagoat.evaluation.scoring.scored import scores_of
     from dnagoat.training.kept.run import open_run
 
@@ -116,12 +116,13 @@ def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: Measur
         name = f"{opened.name}-{split}"
         if (folder / f"{name}.bedGraph").exists() and not force:
             raise OptionError(f"{folder / name}.bedGraph exists already; give another --tracks, or --force")
+        here = options.but(split=split, fresh=force)
+        refuse_shared_bases(dataset, here.split)
         with bar() as progress:
-            scores = scores_of(opened, dataset, options.but(split=split, fresh=force), progress)
+            scores = scores_of(opened, dataset, here, progress)
         written = write_tracks(folder, name, dataset, scores)
-        sys.stdout.write("".join(f"{path}\n" for path in written))
-        if len(written) == 1:
-            sys.stderr.write("note: no bigWig, pyBigWig is not installed; `pip install 'dnagoat[tracks]'`\n")
+        sys.stdout.write("".join(f"{path}\n" for path in written.paths))
+        sys.stderr.write("".join(f"note: {note}\n" for note in written.notes))
 
 
 @contextmanager

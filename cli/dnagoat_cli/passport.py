@@ -86,7 +86,7 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
     """The dataset's table on stdout, what deserves attention on stderr."""
     from rich.console import Console
 
-    from dnagoat.genome.dataset import remarks
+    from dnagoat.genome.passport import remarks
 
     if as_json:
         sys.stdout.write(json.dumps(summary(dataset), indent=2, ensure_ascii=False) + "\n")

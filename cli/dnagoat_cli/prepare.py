@@ -46,6 +46,7 @@ def prepare(
     gaps: Annotated[str, typer.Option(help="What gaps (- . *) get: refuse or drop.")] = "refuse",
     regions: Annotated[Path | None, typer.Option(help="BED file: prepare only these intervals.")] = None,
     all_contigs: Annotated[bool, typer.Option("--all-contigs", help="Keep more than the chromosomes.")] = False,
+    overlaps: Annotated[str, typer.Option(help="Bases that two records hold: refuse or trim.")] = "refuse",
     catalogue: Annotated[Path | None, typer.Option(help="TOML file with genomes of your own.")] = None,
     offline: Annotated[bool, typer.Option("--offline", help="Take a genome from the cache, never the net.")] = False,
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
@@ -74,6 +75,7 @@ def prepare(
         max_n=max_n,
         gaps=gaps,  # the configuration checks it
         contigs="all" if all_contigs else "primary",
+        overlaps=overlaps,  # as here
         regions=regions,
         catalogue=catalogue,
         offline=offline,

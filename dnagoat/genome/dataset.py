@@ -19,11 +19,10 @@ from dnagoat.config import Frozen
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json
 from dnagoat.genome.alphabet import CODE, Codes
-from dnagoat.genome.place import Strand
+from dnagoat.genome.place import OverlapRule, Strand
 from dnagoat.genome.read.source import Kind
 from dnagoat.genome.store.tokens import map_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split
-from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,6 +105,7 @@ class Rules(Frozen):
     gaps: Literal["refuse", "drop"] = "refuse"
     regions: str | None = None
     contigs: Literal["all", "primary"] = "all"
+    overlaps: OverlapRule = "refuse"
 
 
 class Tally(Frozen):
@@ -127,7 +127,7 @@ class Tally(Frozen):
 class Manifest(Frozen):
     """The passport of a dataset."""
 
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 2
     kind: Literal["dnagoat dataset"] = "dnagoat dataset"
     tool_version: str
     content_hash: str
@@ -138,7 +138,9 @@ class Manifest(Frozen):
     rules: Rules
     tally: Tally
     contigs: tuple[Contig, ...]
+    left_out: tuple[str, ...] = ()
     uneven: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -267,33 +269,3 @@ def content_hash(tokens_sha256: str, windows_sha256: str, window: int, contigs: 
         "contigs": [[contig.name, contig.length, [list(Span(*span)) for span in contig.spans]] for contig in contigs],
     }
     return sha256(json.dumps(content, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
-
-
-def remarks(manifest: Manifest) -> list[str]:
-    """What a person should know of a dataset, one sentence each: what was changed, dropped, or is missing."""
-    tally, rules = manifest.tally, manifest.rules
-    said = []
-    if tally.uracil:
-        said.append(f"{tally.uracil:,} U read as T")
-    if tally.ambiguous:
-        said.append(f"{counted(tally.ambiguous, 'IUPAC code')} stored as N (and counted in N)")
-    if tally.gaps_dropped:
-        said.append(f"{counted(tally.gaps_dropped, 'gap')} dropped; positions are those of the ungapped sequence")
-    if tally.contigs_skipped:
-        said.append(f"{counted(tally.contigs_skipped, 'other contig')} left out (--all-contigs keeps them)")
-    if tally.windows_too_many_n:
-        said.append(
-            f"{counted(tally.windows_too_many_n, 'window')} dropped: over {rules.max_n:.0%} N, or nothing but N"
-        )
-    if tally.partial_tiles:
-        said.append(f"{counted(tally.partial_tiles, 'last partial tile')} dropped: shorter than a window")
-    if manifest.uneven:
-        some = ", ".join(name[:40] for name in manifest.uneven[:3])
-        said.append(f"{counted(len(manifest.uneven), 'contig')} with uneven lines left out of genome.fai ({some})")
-    empty = {"val": "validation", "test": "test"}
-    said += [
-        f"the {empty[split]} split is empty; name contigs of it (--{split}), or give --split-blocks"
-        for split in ("val", "test")
-        if not tally.windows[split]
-    ]
-    return said

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 import numpy as np
 
-from dnagoat.genome.dataset import Contig, Dataset
+from dnagoat.genome.chromosomes import kind_of
+from dnagoat.genome.dataset import Contig, Dataset, Manifest
 from dnagoat.genome.windows import SPLITS, Split
+from dnagoat.wording import counted
 
 MEASURES: Final = {"gc": "GC", "n_fraction": "N", "masked_fraction": "soft-masked"}
 
@@ -37,3 +40,41 @@ def map_cells(contig: Contig, cells: int, longest: int) -> list[Split | None]:
         shares[None] = last - first - sum(shares.values())
         bar.append(max(shares, key=lambda split: shares[split]))
     return bar
+
+
+def remarks(manifest: Manifest) -> list[str]:
+    """What a person should know of a dataset, one sentence each: what was changed, dropped, or is missing."""
+    tally, rules = manifest.tally, manifest.rules
+    said = []
+    if tally.uracil:
+        said.append(f"{tally.uracil:,} U read as T")
+    if tally.ambiguous:
+        said.append(f"{counted(tally.ambiguous, 'IUPAC code')} stored as N (and counted in N)")
+    if tally.gaps_dropped:
+        said.append(f"{counted(tally.gaps_dropped, 'gap')} dropped; positions are those of the ungapped sequence")
+    if tally.contigs_skipped:
+        kinds = Counter(map(kind_of, manifest.left_out))
+        listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        some = ", ".join(name[:40] for name in manifest.left_out[:3]) + (" …" if len(manifest.left_out) > 3 else "")
+        which = f": {listed} ({some});" if manifest.left_out else ";"
+        said.append(
+            f"{counted(tally.contigs_skipped, 'contig')} beside the chromosomes left out{which} "
+            "--all-contigs keeps them"
+        )
+    if tally.windows_too_many_n:
+        said.append(
+            f"{counted(tally.windows_too_many_n, 'window')} dropped: over {rules.max_n:.0%} N, or nothing but N"
+        )
+    if tally.partial_tiles:
+        said.append(f"{counted(tally.partial_tiles, 'last partial tile')} dropped: shorter than a window")
+    if manifest.uneven:
+        some = ", ".join(name[:40] for name in manifest.uneven[:3])
+        said.append(f"{counted(len(manifest.uneven), 'contig')} with uneven lines left out of genome.fai ({some})")
+    said += manifest.notes
+    empty = {"val": "validation", "test": "test"}
+    said += [
+        f"the {empty[split]} split is empty; name contigs of it (--{split}), or give --split-blocks"
+        for split in ("val", "test")
+        if not tally.windows[split]
+    ]
+    return said

@@ -13,6 +13,7 @@ from dnagoat.config import Frozen
 from dnagoat.errors import SourceError, WindowError
 from dnagoat.files import write_text
 from dnagoat.genome.alphabet import BASES, MASKED
+from dnagoat.genome.chromosomes import find_others
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
 from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.fetch.download import fetch
@@ -23,11 +24,11 @@ from dnagoat.genome.read.regions import RegionScan
 from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
 from dnagoat.genome.read.twobit import TwoBitScan
+from dnagoat.genome.split import split_contigs
 from dnagoat.genome.store.folder import may_replace, new_folder
 from dnagoat.genome.store.freed_memory import keep_freed
 from dnagoat.genome.store.window_table import WindowTable, write_bed
-from dnagoat.genome.store.writing import Stored, store_records
-from dnagoat.genome.windows import by_blocks, by_contig
+from dnagoat.genome.store.writing import Stored, leave_out, store_records
 
 
 class PrepareOptions(Frozen):
@@ -90,13 +91,14 @@ def command(source: SourceRecord, rules: Rules, out: Path | str) -> str | None:
     """
     if source.assembly is not None and source.assembly not in catalogue():
         return None
-    every = source.assembly is not None and rules.regions is None and rules.contigs == "all"
+    every = rules.regions is None and rules.contigs == "all"
     words = ["dnagoat", "prepare", source.assembly or source.name, "--window", rules.window, "--stride", rules.stride]
     words += [word for split in ("val", "test") for name in getattr(rules, split) for word in (f"--{split}", name)]
     words += ["--split-blocks"] if rules.split == "blocks" else []
     words += ["--max-n", f"{rules.max_n:g}", "--gaps", rules.gaps]
     words += ["--regions", rules.regions] if rules.regions else []
     words += ["--all-contigs"] if every else []
+    words += ["--overlaps", rules.overlaps] if rules.overlaps != "refuse" else []
     return shlex.join(map(str, [*words, "--out", out]))
 
 
@@ -110,31 +112,11 @@ def named(source: Path | str, own: Path | None) -> Assembly | None:
 
 def _write(source: Source, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: Tell) -> None:
     records = _records(source, folder, options)
-    every = options.contigs == "all" or assembly is None or options.regions is not None
-    stored = store_records(
-        records,
-        folder / "tokens.u8",
-        lambda name: assembly is None or assembly.keeps(name, every=every),
-        progress,
-        threads=options.workers,
-    )
+    every = options.contigs == "all" or options.regions is not None
+    stored = _store(records, assembly, folder, options.but(contigs="all" if every else "primary"), progress)
     records.write_index(folder)
-    rules = Rules(
-        window=options.window,
-        stride=options.stride or options.window,
-        max_n=options.max_n,
-        split=options.split,
-        val=options.val,
-        test=options.test,
-        guard=options.window if options.split == "blocks" or set(options.val) & set(options.test) else 0,
-        gaps=options.gaps,
-        regions=options.regions.name if options.regions else None,
-        contigs="all" if every else "primary",
-    )
-    if assembly is not None and options.regions is not None:  # its default split may name what no interval holds
-        there = {name for contig in stored.contigs for name in (contig.name, contig.chromosome)}
-        rules = rules.but(**{of: tuple(n for n in getattr(rules, of) if n in there) for of in ("val", "test")})
-    contigs = _with_spans(stored.contigs, rules)
+    rules = _rules(options, assembly, stored, "all" if every else "primary")
+    contigs, notes = split_contigs(_measured(stored.contigs, assembly), rules, folder / "tokens.u8", str(source.path))
     table = WindowTable(folder, rules.window, rules.stride, rules.max_n)
     table.write(contigs, progress)
     if options.bed:
@@ -158,7 +140,9 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
         rules=rules,
         tally=_tally(stored, table),
         contigs=tuple(contigs),
+        left_out=tuple(stored.skipped),
         uneven=tuple(records.uneven),
+        notes=(*(records.notes if isinstance(records, RegionScan) else ()), *notes),
     )
     # pydantic writes it: with 50,000 contigs json's indented encoder takes as long as all the rest.
     write_text(folder / "manifest.json", manifest.model_dump_json(indent=2) + "\n")
@@ -170,27 +154,55 @@ def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
     return TwoBitScan(source) if source.kind == "2bit" else FastaScan(source, options.gaps)
 
 
-def _with_spans(contigs: list[Contig], rules: Rules) -> list[Contig]:
-    lengths = [contig.length for contig in contigs]
-    if rules.split == "blocks":
-        spans = by_blocks(lengths, rules.guard)
-    else:
-        val, test = _chosen(contigs, rules.val), _chosen(contigs, rules.test)
-        spans = by_contig([contig.name for contig in contigs], lengths, val, test, rules.guard)
-    # Copied, not built anew: they were checked at birth, and there may be tens of thousands.
+def _store(
+    records: Records, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: Tell
+) -> Stored:
+    """The records that are prepared: all, those that the catalogue calls primary, or those that are chromosomes."""
+    every, tokens = options.contigs == "all", folder / "tokens.u8"
+    named = assembly is not None and assembly.primary is not None
+    stored = store_records(
+        records,
+        tokens,
+        lambda name: assembly is None or assembly.keeps(name, every=every),
+        progress,
+        threads=options.workers,
+    )
+    others = set() if every or named else find_others(stored.contigs, (*options.val, *options.test))
+    return leave_out(stored, others, tokens, threads=options.workers) if others else stored
+
+
+def _rules(
+    options: PrepareOptions, assembly: Assembly | None, stored: Stored, contigs: Literal["primary", "all"]
+) -> Rules:
+    rules = Rules(
+        window=options.window,
+        stride=options.stride or options.window,
+        max_n=options.max_n,
+        split=options.split,
+        val=options.val,
+        test=options.test,
+        guard=options.window if options.split == "blocks" or set(options.val) & set(options.test) else 0,
+        gaps=options.gaps,
+        regions=options.regions.name if options.regions else None,
+        contigs=contigs,
+        overlaps=options.overlaps,
+    )
+    if assembly is None or options.regions is None:
+        return rules
+    # The genome's own split may name what no interval holds.
+    there = {name for contig in stored.contigs for name in (contig.name, contig.home)}
+    return rules.but(**{of: tuple(n for n in getattr(rules, of) if n in there) for of in ("val", "test")})
+
+
+def _measured(contigs: list[Contig], assembly: Assembly | None) -> list[Contig]:
+    """The contigs, pieces with the length of their chromosome where the catalogue or a whole record says it."""
+    lengths = {**(assembly.lengths if assembly else {}), **{c.name: c.length for c in contigs if c.start is None}}
     return [
-        contig.model_copy(update={"spans": tuple(tuple(span) for span in own)})
-        for contig, own in zip(contigs, spans, strict=True)
+        contig.model_copy(update={"chromosome_length": lengths[contig.home]})
+        if contig.home_length is None and contig.home in lengths
+        else contig
+        for contig in contigs
     ]
-
-
-def _chosen(contigs: list[Contig], named: tuple[str, ...]) -> list[str]:
-    """Contigs by their names, or by the chromosome that they are pieces of; a name of neither stays as it is."""
-    names = {contig.name for contig in contigs}
-    pieces: dict[str, list[str]] = {}
-    for contig in contigs:
-        pieces.setdefault(contig.chromosome or contig.name, []).append(contig.name)
-    return [contig for name in named for contig in ([name] if name in names else pieces.get(name, [name]))]
 
 
 def _tally(stored: Stored, table: WindowTable) -> Tally:
@@ -199,9 +211,9 @@ def _tally(stored: Stored, table: WindowTable) -> Tally:
         n=stored.total("n"),
         masked=stored.total("masked"),
         gc=stored.total("gc"),
-        ambiguous=stored.ambiguous,
-        uracil=stored.uracil,
-        gaps_dropped=stored.gaps,
+        ambiguous=stored.letters["ambiguous"],
+        uracil=stored.letters["uracil"],
+        gaps_dropped=stored.letters["gaps"],
         windows=table.kept,
         windows_too_many_n=table.dropped,
         partial_tiles=table.partial,

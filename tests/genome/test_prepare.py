@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 from dnagoat.errors import DatasetError, DnagoatError, OptionError, SourceError, WindowError
 from dnagoat.genome.alphabet import decode
-from dnagoat.genome.dataset import open_dataset, remarks
+from dnagoat.genome.dataset import open_dataset
+from dnagoat.genome.passport import remarks
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.genome.store.folder import new_folder
 from dnagoat.genome.store.tokens import TokenWriter
@@ -234,7 +235,8 @@ def test_the_manifest_is_plain_json_with_every_rule(prepared: Prepared) -> None:
         "guard": 0,
         "gaps": "refuse",
         "regions": None,
-        "contigs": "all",
+        "contigs": "primary",
+        "overlaps": "refuse",
     }
     assert [{key: contig[key] for key in ("name", "offset", "length")} for contig in manifest["contigs"]] == [
         {"name": "a", "offset": 0, "length": 300},

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.errors import MissingError
+from dnagoat.errors import DatasetError, MissingError
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import contig_index
 from dnagoat.files import written_whole
 from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.windows import Split
 
 LINES = 1 << 16  # bases written at once
 
@@ -75,22 +78,56 @@ def write_bigwig(path: Path, runs: list[Segment], lengths: dict[str, int]) -> No
         track.close()
 
 
-def sequence_lengths(dataset: Dataset) -> dict[str, int]:
-    """Bases of each sequence of the assembly as far as the dataset knows it: up to the end of its last piece."""
+def sequence_lengths(dataset: Dataset) -> tuple[dict[str, int], list[str]]:
+    """Bases of each sequence of the assembly, and the names of those whose real length the dataset does not know.
+
+    What is given for one of these is the end of its last piece.
+    """
     lengths: dict[str, int] = {}
+    known: set[str] = set()
     for contig in dataset.contigs:
         end = contig.home_length or contig.to_home(0, contig.length)[1]
         lengths[contig.home] = max(lengths.get(contig.home, 0), end)
-    return lengths
+        known |= {contig.home} if contig.home_length is not None else set()
+    return lengths, [name for name in lengths if name not in known]
 
 
-def write_tracks(folder: Path, name: str, dataset: Dataset, scores: Scores) -> list[Path]:
-    """NAME.bedGraph and, where pyBigWig is installed, NAME.bw in `folder`; what was written."""
+def refuse_shared_bases(dataset: Dataset, split: Split) -> None:
+    """A `DatasetError` where a split holds a base of the assembly twice: a track has one value a base.
+
+    Such a dataset was prepared before `prepare` refused it. To be asked before anything is scored.
+    """
+    spans = sorted(
+        (contig.home, *contig.to_home(start, end), contig.name)
+        for contig in dataset.contigs
+        for start, end, of in contig.spans
+        if of == split
+    )
+    for left, right in pairwise(spans):
+        if left[0] == right[0] and right[1] < left[2]:
+            raise DatasetError(
+                f"contigs {left[3][:80]} and {right[3][:80]} of {dataset.path} hold the same bases of {left[0][:80]}, "
+                "and a track has one value a base; prepare the dataset again with --overlaps trim"
+            )
+
+
+class Tracks(NamedTuple):
+    """The files that were written, and what is to be known of them."""
+
+    paths: list[Path]
+    notes: list[str]
+
+
+def write_tracks(folder: Path, name: str, dataset: Dataset, scores: Scores) -> Tracks:
+    """NAME.bedGraph and, where pyBigWig is installed, NAME.bw in `folder`."""
     runs = segments(dataset, scores)
+    lengths, unsure = sequence_lengths(dataset)
     text, binary = folder / f"{name}.bedGraph", folder / f"{name}.bw"
     write_bedgraph(text, runs, name)
     try:
-        write_bigwig(binary, runs, sequence_lengths(dataset))
+        write_bigwig(binary, runs, lengths)
     except MissingError:
-        return [text]
-    return [text, binary]
+        return Tracks([text], ["no bigWig, pyBigWig is not installed; `pip install 'dnagoat[tracks]'`"])
+    some = ", ".join(f"{name[:40]} {lengths[name]:,}" for name in unsure[:3]) + (" …" if len(unsure) > 3 else "")
+    notes = [f"the dataset holds pieces of {some} and not the real length, so {binary.name} ends with the last piece"]
+    return Tracks([text, binary], notes if unsure else [])

@@ -32,6 +32,7 @@ class Assembly(Frozen):
     test: tuple[str, ...] = ()
     bases: int | None = None
     contigs: int | None = None
+    lengths: dict[str, int] = Field(default_factory=dict)
     note: str = ""
 
     @model_validator(mode="after")

@@ -2,38 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import find_place
 from dnagoat.genome.progress import Progress, Tell
 from dnagoat.genome.read.records import Header, Records
-from dnagoat.genome.store.tokens import TokenWriter
+from dnagoat.genome.store.tokens import TokenWriter, read_tokens
+
+_AT_ONCE: Final = 1 << 22  # bases that are moved at once
 
 
 @dataclass
 class Stored:
-    """What the store holds: contigs in order, letters that were something else in the source, the file's hash."""
+    """What the store holds: contigs in order, for each the letters that were something else, the file's hash."""
 
     contigs: list[Contig]
     skipped: list[str]
-    ambiguous: int
-    uracil: int
-    gaps: int
-    sha256: str
+    others: dict[str, Counter[str]]
+    sha256: str = ""
 
     def total(self, count: Literal["length", "n", "masked", "gc"]) -> int:
         return sum(getattr(contig, count) for contig in self.contigs)
+
+    @property
+    def letters(self) -> Counter[str]:
+        """How many letters of the source were ambiguous, uracil, or gaps."""
+        return sum((self.others[contig.name] for contig in self.contigs if contig.name in self.others), Counter())
 
 
 def store_records(
     records: Records, file: Path, keep: Callable[[str], bool], progress: Tell, *, threads: int = 1
 ) -> Stored:
     """Writes the bases of the records whose names `keep` accepts; the others are read, judged and skipped."""
-    stored = Stored([], [], 0, 0, 0, "")
+    stored = Stored([], [], {})
     with TokenWriter(file, threads=threads) as store:
         here: dict[str, Any] | None = None
         for event in records.events():
@@ -44,13 +50,31 @@ def store_records(
                     stored.skipped.append(event.name)
             elif here is not None:
                 store.append(event.tokens)
-                stored.ambiguous += event.ambiguous
-                stored.uracil += event.uracil
-                stored.gaps += event.gaps
+                if event.ambiguous or event.uracil or event.gaps:
+                    letters = stored.others.setdefault(here["header"].name, Counter())
+                    letters.update(ambiguous=event.ambiguous, uracil=event.uracil, gaps=event.gaps)
                 progress(Progress("bases", store.bases, records.share()))
         _finish(here, store, stored)
     stored.sha256 = store.sha256
     return stored
+
+
+def leave_out(stored: Stored, names: Collection[str], file: Path, *, threads: int = 1) -> Stored:
+    """What is stored without the contigs of those names; the file is written anew, its bases moved up."""
+    aside = file.with_name(f"{file.name}.kept")
+    kept = Stored(
+        [], [*stored.skipped, *(contig.name for contig in stored.contigs if contig.name in names)], stored.others
+    )
+    with TokenWriter(aside, threads=threads) as store:
+        for contig in stored.contigs:
+            if contig.name in names:
+                continue
+            kept.contigs.append(contig.model_copy(update={"offset": store.bases}))
+            for start in range(contig.offset, contig.offset + contig.length, _AT_ONCE):
+                store.append(read_tokens(file, start, min(_AT_ONCE, contig.offset + contig.length - start)))
+    kept.sha256 = store.sha256
+    aside.replace(file)
+    return kept
 
 
 def _begin(header: Header, store: TokenWriter) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def by_place(dataset: Dataset, scores: Scores) -> dict[tuple[str, int], float]:
 
 
 def test_bedgraph_lines(dataset: Dataset, scores: Scores, tmp_path: Path) -> None:
-    header, *lines = write_tracks(tmp_path, "nll", dataset, scores)[0].read_text().splitlines()
+    header, *lines = write_tracks(tmp_path, "nll", dataset, scores).paths[0].read_text().splitlines()
     assert header.startswith("track type=bedGraph ")
     rows = [line.split("\t") for line in lines]
     assert rows == sorted(rows, key=lambda row: (row[0], int(row[1])))
@@ -43,7 +43,7 @@ def test_bedgraph_lines(dataset: Dataset, scores: Scores, tmp_path: Path) -> Non
 
 def test_bigwig_holds_the_same(dataset: Dataset, scores: Scores, tmp_path: Path) -> None:
     pyBigWig = pytest.importorskip("pyBigWig")
-    track = pyBigWig.open(str(write_tracks(tmp_path, "nll", dataset, scores)[1]))
+    track = pyBigWig.open(str(write_tracks(tmp_path, "nll", dataset, scores).paths[1]))
     assert track.chroms() == {"chr7": 5000, "train": 20_000, "val": 4_000}
     expected = by_place(dataset, scores)
     for name, length in (("chr7", 5000), ("val", 4000)):

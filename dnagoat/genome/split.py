@@ -1,0 +1,58 @@
+"""Which bases of the contigs belong to which split, each base of a chromosome once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dnagoat.genome.alphabet import Codes
+from dnagoat.genome.dataset import Contig, Rules
+from dnagoat.genome.overlaps import find_shared, refuse_shared, trim_shared
+from dnagoat.genome.place import Names
+from dnagoat.genome.store.tokens import read_tokens
+from dnagoat.genome.windows import by_blocks, by_contig
+from dnagoat.wording import counted
+
+
+def split_contigs(contigs: list[Contig], rules: Rules, tokens: Path, source: str) -> tuple[list[Contig], list[str]]:
+    """The contigs with their spans, and what is to be told of it: names read as others, bases left to one record.
+
+    A `DatasetError` where two records hold the same bases and `rules.overlaps` is not to trim them.
+    """
+    names = Names(name for contig in contigs for name in (contig.name, contig.home))
+    contigs = _with_spans(contigs, rules, names)
+    notes = [f"--val and --test: {note}" for note in names.notes(())]
+
+    def read(contig: Contig) -> Codes:
+        return read_tokens(tokens, contig.offset, contig.length)
+
+    if rules.overlaps == "refuse":
+        refuse_shared(find_shared(contigs, read), source)
+        return contigs, notes
+    contigs, bases = trim_shared(contigs, rules.guard, read)
+    if bases:
+        notes.append(f"{counted(bases, 'base')} that stood in two records left to one of them (test, then validation)")
+    return contigs, notes
+
+
+def _with_spans(contigs: list[Contig], rules: Rules, names: Names) -> list[Contig]:
+    lengths = [contig.length for contig in contigs]
+    if rules.split == "blocks":
+        spans = by_blocks(lengths, rules.guard)
+    else:
+        val, test = _chosen(contigs, rules.val, names), _chosen(contigs, rules.test, names)
+        spans = by_contig([contig.name for contig in contigs], lengths, val, test, rules.guard)
+    # Copied, not built anew: they were checked at birth, and there may be tens of thousands.
+    return [
+        contig.model_copy(update={"spans": tuple(tuple(span) for span in own)})
+        for contig, own in zip(contigs, spans, strict=True)
+    ]
+
+
+def _chosen(contigs: list[Contig], asked: tuple[str, ...], names: Names) -> list[str]:
+    """Contigs by their names, or by the chromosome that they are pieces of; a name of neither stays as it is."""
+    own = {contig.name for contig in contigs}
+    pieces: dict[str, list[str]] = {}
+    for contig in contigs:
+        pieces.setdefault(contig.home, []).append(contig.name)
+    meant = [names.find(name) or name for name in asked]
+    return [contig for name in meant for contig in ([name] if name in own else pieces.get(name, [name]))]
