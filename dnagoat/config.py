@@ -11,6 +11,7 @@ from dnagoat.errors import OptionError
 
 PositionName = Literal["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 GoatPart = Literal["spectral", "sink", "recency"]
+GoatForm = Literal["own", "authors"]
 
 # Short periods make a peak at a distance narrow; those of 10.5 and 24 bases put off its whole copies from every 12
 # bases to every 168. It is recency that lowers these, see dnagoat.attention.schemes.distances.
@@ -18,7 +19,10 @@ DISTANCE_PERIODS = (2.0, 3.0, 4.0, 6.0, 10.5, 24.0)
 # In bases: 3 codon, 10.5 turn of the helix, 171 alpha satellite, about 300 Alu; the others fill the gaps between and
 # beyond, up to the length of long windows.
 DNA_PERIODS = (3.0, 10.5, 60.0, 171.0, 300.0, 1_000.0, 5_000.0, 20_000.0)
-
+# What the authors' form has unless something else is asked for (goat-attention 0.1.1; rank 2 in their genome run): the
+# ladder instead of periods, and a small network for the sink.
+AUTHORS: dict[str, Any] = {"init": "seeded", "rank": 2, "periods": None, "sink_width": 4}
+SINK_WIDTH = 64  # of our own form
 
 STRONGEST = 1000.0  # of a momentum; the literature has up to 2
 
@@ -69,13 +73,17 @@ def _choices(given: str, expected: str) -> str:
 class GoatConfig(Frozen):
     """The prior's parts (SINK, SPECTRAL, RECENCY are separate components) and how they start.
 
-    `periods` are in bases; without them the frequencies are the geometric ladder `ladder_base ** (-r / rank)`.
+    `form` `authors` has the parts as the authors' module computes them (`dnagoat.attention.schemes.authors`): another
+    ladder, another network of the sink, slopes behind softplus. `own` has ours.
+    `periods` are in bases; without them the frequencies are the geometric ladder, `ladder_base ** (-r / rank)`, or
+    `ladder_base ** (-r / (rank - 1))` in the authors' form.
     Init `seeded` is the authors' start, near ALiBi; `uniform` is no prior at first; both have DNA's periods unless
     others are given. With `distances` (experiments/five-arms.md), `distances` names for each layer the distance in
     bases at which each head's spectral part starts with its peak, of height `amplitude` a period; None is a head that
     starts without one. `distances` None is the rule of `dnagoat.attention.schemes.distances`.
     """
 
+    form: GoatForm = "own"
     parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")
     rank: int = Field(len(DISTANCE_PERIODS), ge=1)
     periods: tuple[float, ...] | None = DISTANCE_PERIODS
@@ -84,12 +92,15 @@ class GoatConfig(Frozen):
     init: Literal["uniform", "seeded", "distances"] = "distances"
     distances: tuple[tuple[int | None, ...], ...] | None = None
     amplitude: float = Field(1.0, gt=0)
-    sink_width: int = Field(64, ge=1)
+    sink_width: int = Field(SINK_WIDTH, ge=1)
     sink_frequencies: int = Field(8, ge=1)
 
     @model_validator(mode="before")
     @classmethod
-    def _waves_of_the_start(cls, given: dict[str, Any]) -> dict[str, Any]:
+    def _what_goes_with_it(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if given.get("form") == "authors":
+            placed = given.get("init") == "distances"  # on waves that peaks are made of
+            given = {name: value for name, value in AUTHORS.items() if not placed or name == "sink_width"} | given
         if "periods" in given or "rank" in given:
             return given
         periods = DISTANCE_PERIODS if given.get("init", "distances") == "distances" else DNA_PERIODS
@@ -161,9 +172,13 @@ class ModelConfig(Frozen):
     position: PositionConfig = PositionConfig()
     normaliser: Literal["softmax", "sparsemax", "entmax15", "entmax"] = "softmax"
     kernel: Literal["auto", "sdpa", "flash", "dense"] = "auto"
+    content: int | None = Field(
+        None, ge=2, description="dimensions of a head's queries and keys beside position lanes; None = what these leave"
+    )
 
     @property
     def head_width(self) -> int:
+        """Dimensions of a head's values, and of its queries and keys with their lanes unless `content` is given."""
         return self.width // self.heads
 
     @model_validator(mode="after")
@@ -172,6 +187,8 @@ class ModelConfig(Frozen):
             raise ValueError(f"width {self.width} is not a multiple of {self.heads} heads")
         if self.head_width % 2:
             raise ValueError(f"head width {self.head_width} is odd; rotations need pairs")
+        if self.content is not None and self.content > self.head_width:
+            raise ValueError(f"content of {self.content} is more than a head of {self.head_width}")
         if (named := self.position.goat.distances) is not None and [len(row) for row in named] != [
             self.heads
         ] * self.layers:

@@ -21,9 +21,10 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
   rope, rope+bias, alibi, nope, sinusoidal, goat, goat+rope; goat:spectral+sink for some parts alone.
 
-  @init=seeded @distances=1/2,1/- @amplitude=0.5 @rank=4 @periods=3/171 @sink-width=32
-  @rope-base=500 @momentum=0.3 @convolution=4 @heads=4 @normaliser=entmax15
-  @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow; goat alone starts its heads at distances.
+  @form=authors @init=seeded @distances=1/2,1/- @amplitude=0.5 @rank=4 @periods=3/171 @sink-width=32
+  @rope-base=500 @momentum=0.3 @convolution=4 @heads=4 @content=59 @normaliser=entmax15
+  @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow; goat alone starts its heads at distances,
+  goat@form=authors is GOAT as its authors' module computes it (as is goat under preset paper).
 
 [bold]Examples[/bold]
 
@@ -55,6 +56,7 @@ def compare(
         str | None, typer.Option(help="One rate, or several with commas: tuned per arm on validation.")
     ] = None,
     heads: o.Heads = None,
+    content: o.Content = None,
     match_parameters: o.MatchParameters = False,
     warmup: o.Warmup = None,
     schedule: o.Schedule = None,

@@ -72,6 +72,13 @@ GoatPeriods = Annotated[
 GoatLearnPeriods = Annotated[
     bool | None, typer.Option("--goat-learn-periods", help="Let the periods be learnt.", rich_help_panel=MODEL)
 ]
+GoatForm = Annotated[
+    str | None,
+    typer.Option(
+        help="own, or authors: ladders, sink network and slopes as the GOAT authors' module has them, with its start.",
+        rich_help_panel=MODEL,
+    ),
+]
 GoatInit = Annotated[
     str | None,
     typer.Option(
@@ -100,6 +107,13 @@ Convolution = Annotated[
     typer.Option(help="Taps of a short causal convolution of queries and keys.", rich_help_panel=MODEL),
 ]
 Heads = Annotated[int | None, typer.Option(help="Heads of a layer; the width stays.", rich_help_panel=MODEL)]
+Content = Annotated[
+    int | None,
+    typer.Option(
+        help="Dimensions of a head's queries and keys beside position lanes; by default what these leave of the head.",
+        rich_help_panel=MODEL,
+    ),
+]
 MatchParameters = Annotated[
     bool,
     typer.Option(
@@ -115,6 +129,8 @@ FIELDS = {
     "heads": "model.heads",
     "convolution": "model.position.convolution",
     "rope_base": "model.position.rope_base",
+    "content": "model.content",
+    "goat_form": "model.position.goat.form",
     "goat_init": "model.position.goat.init",
     "goat_amplitude": "model.position.goat.amplitude",
     "goat_sink_width": "model.position.goat.sink_width",

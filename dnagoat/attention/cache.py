@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.schemes.base import At, Pair
+from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import ModelConfig
 from dnagoat.errors import OptionError
 
@@ -15,6 +16,14 @@ from dnagoat.errors import OptionError
 def kept(pair: Pair | None) -> Pair | None:
     """What a scheme hands on, copied: it may be a view of all of a layer's queries, or of what is written over next."""
     return None if pair is None else (pair[0].clone(), pair[1].clone())
+
+
+def key_width(config: ModelConfig) -> int:
+    """Dimensions of a head's queries and keys, position lanes included; nothing is allocated to count them."""
+    if config.content is None:
+        return config.head_width
+    with torch.device("meta"):
+        return config.content + scheme_for(config, 0).lanes
 
 
 class Cache:
@@ -28,9 +37,9 @@ class Cache:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        shape = (config.layers, batch, config.heads, capacity, config.head_width)
-        self.k = torch.empty(shape, device=device, dtype=dtype)
-        self.v = torch.empty(shape, device=device, dtype=dtype)
+        shape = (config.layers, batch, config.heads, capacity)
+        self.k = torch.empty(*shape, key_width(config), device=device, dtype=dtype)
+        self.v = torch.empty(*shape, config.head_width, device=device, dtype=dtype)
         self.before: list[Pair | None] = [None] * config.layers  # what a scheme mixes into the next query and key
         self.capacity, self.length = capacity, 0
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from dnagoat.attention.cache import Cache, kept
 from dnagoat.attention.kernels import kernel_for
@@ -14,6 +15,12 @@ from dnagoat.attention.normalisers import NORMALISERS
 from dnagoat.attention.schemes.base import At
 from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import ModelConfig
+
+
+def padded(*sides: Tensor) -> tuple[Tensor, ...]:
+    """Each (B, H, T, D) with zeros after its last dimension up to the widest; as they are where all are as wide."""
+    widest = max(side.shape[-1] for side in sides)
+    return tuple(side if side.shape[-1] == widest else pad(side, (0, widest - side.shape[-1])) for side in sides)
 
 
 class Attention(nn.Module):
@@ -46,8 +53,7 @@ class Attention(nn.Module):
             cache.before[self.layer] = kept(last)
             mask = cache.mask(x.shape[1])
             causal = causal and mask is None
-        y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)
-        return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        return self._attend(q, k, v, causal, mask)
 
     def newest(self, x: Tensor, at: At, cache: Cache) -> Tensor:
         """As `forward` into an empty cache, at the newest symbol alone: (B, T, width) -> (B, 1, width).
@@ -63,7 +69,13 @@ class Attention(nn.Module):
             q, k = assemble(q, lanes[0]), assemble(k, lanes[1])
         k, v = cache.extend(self.layer, k, v)
         cache.before[self.layer] = kept(last)
-        y = self.kernel(q[..., -1:, :], k, v, 1 / self.scheme.root, False, None)
+        return self._attend(q[..., -1:, :], k, v, False, None)
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, causal: bool, mask: Tensor | None) -> Tensor:
+        """The kernel and the projection back. Fused kernels want one width for all three, so the narrower gets zeros
+        where a content of its own makes queries and keys another than values."""
+        q, k, v = padded(q, k, v)
+        y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)[..., : self.head_width]
         return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
     def _heads(self, x: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """How the GOAT authors' module takes the place of our attention: the same transformer around it, to compare cost.
 
-The module is the package goat-attention 0.1.1 (MIT), which is not a dependency; nothing of it is copied here.
+The module is the package goat-attention 0.1.1 (MIT), needed in development alone; nothing of it is copied here. The arm
+that is equal to it but for its lanes is `goat` in the authors' form, which preset `paper` has.
 """
 
 from __future__ import annotations

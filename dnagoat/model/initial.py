@@ -19,14 +19,16 @@ from torch import Tensor
 
 from dnagoat.attention.lanes.waves import frequencies
 from dnagoat.attention.schemes.alibi import alibi_slopes
+from dnagoat.attention.schemes.authors import raw_of
 from dnagoat.attention.schemes.distances import distances, peak_biases, peaks
-from dnagoat.config import ModelConfig
+from dnagoat.config import GoatForm, ModelConfig
 
 if TYPE_CHECKING:
     from dnagoat.model.transformer import DnaLM
 
 SD = 0.02
 SEEDED_SD = 0.01
+AUTHORS_SD = 1e-3
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
@@ -72,6 +74,26 @@ Strategy = Callable[[int, str, Tensor, ModelConfig], Tensor]
 PRIORS: dict[str, Strategy] = {"uniform": uniform_prior, "seeded": seeded_prior, "distances": distances_prior}
 
 
+def own_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
+    return PRIORS[config.position.goat.init](seed, name, start, config)
+
+
+def authors_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
+    """The same in the authors' form, as their module draws it: gain 1 before a sink's network that is all but 0."""
+    init = config.position.goat.init
+    if name.endswith((".inner.weight", ".outer.weight")):
+        flat = init == "uniform" and name.endswith(".outer.weight")
+        return torch.zeros_like(start) if flat else normal(seed, name, tuple(start.shape), AUTHORS_SD)
+    if name.endswith(".gain"):
+        return torch.ones_like(start)
+    if name.endswith(".raw"):
+        return raw_of(own_prior(seed, name.replace(".raw", ".slopes"), start, config))
+    return own_prior(seed, name, start, config)
+
+
+FORMS: dict[GoatForm, Strategy] = {"own": own_prior, "authors": authors_prior}
+
+
 @torch.no_grad()
 def initialise(model: DnaLM, seed: int) -> None:
     """Sets every parameter; the same seed gives the same bits on every device."""
@@ -89,7 +111,7 @@ def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelC
         fan = owner.in_features if isinstance(owner, torch.nn.Linear) else None
         drawn = fan is not None and name.endswith(".weight")
         start = normal(seed, name, shape, 1 / math.sqrt(fan)) if fan and drawn else owner_zero(name, parameter)
-        return PRIORS[config.position.goat.init](seed, name, start, config)
+        return FORMS[config.position.goat.form](seed, name, start, config)
     if isinstance(owner, torch.nn.LayerNorm):
         return torch.ones(shape) if name.endswith(".weight") else torch.zeros(shape)
     if name.endswith((".query.weight", ".key.weight")):

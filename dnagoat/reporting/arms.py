@@ -25,7 +25,10 @@ def scheme(config: RunConfig) -> str:
     parts = position.goat.parts
     if name.startswith("goat") and set(parts) != ALL_PARTS:
         name = name.replace("goat", f"goat:{'+'.join(parts)}", 1)
-    if position.primed and "spectral" in parts and position.goat.init != "distances":
+    usual = "distances"
+    if name.startswith("goat") and position.goat.form != "own":
+        name, usual = f"{name} {position.goat.form}", "seeded"
+    if position.primed and "spectral" in parts and position.goat.init != usual:
         name += f" {position.goat.init}"
     if position.momentum is not None and position.momentum.strength > 0:
         name += "+momentum"

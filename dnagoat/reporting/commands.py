@@ -54,6 +54,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
         **_momentum(run),
         "--convolution": model.position.convolution,
         "--heads": model.heads,
+        "--content": model.content,
         "--normaliser": None if model.normaliser == "softmax" else model.normaliser,
         "--steps": train.steps,
         "--batch-size": train.batch_size,
@@ -73,7 +74,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
 
 def _goat(run: RunResults) -> dict[str, Any]:
     goat = run.config.model.position.goat
-    settings = {"--goat-parts": ",".join(goat.parts), "--goat-init": goat.init}
+    settings = {"--goat-form": goat.form, "--goat-parts": ",".join(goat.parts), "--goat-init": goat.init}
     settings |= _start(run) if "spectral" in goat.parts else {}
     return settings | ({"--goat-sink-width": str(goat.sink_width)} if "sink" in goat.parts else {})
 

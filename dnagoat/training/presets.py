@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 
 from dnagoat import __version__
 from dnagoat.config import (
+    AUTHORS,
     DISTANCE_PERIODS,
     DNA_PERIODS,
+    SINK_WIDTH,
     Frozen,
     GoatConfig,
     ModelConfig,
@@ -33,8 +35,10 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
         ModelConfig(width=256, heads=4, layers=6, mlp_width=1024),
         TrainConfig(steps=5000, batch_size=16, lr=6e-4, warmup=200, eval_every=250, prior_lr_scale=PRIOR_LR_SCALE),
     ),
-    # The authors' genome run to the letter: R = 2 on the ladder of base 10,000, M = 8, no augmentation, 50 batches of
-    # validation. Their AdamW is PyTorch's, betas included.
+    # The authors' genome run: their prior to the letter (see schemes.authors) with R = 2 on the ladder of base 10,000
+    # and M = 8, no augmentation, 50 batches of validation. Their AdamW is PyTorch's, betas included. Not theirs: exact
+    # lanes, which leave content 52 dimensions of a head instead of 59 (`--content 59` gives them back), and targets
+    # A, C, G, T alone after a start symbol (`--score-n` is theirs).
     "paper": (
         ModelConfig(
             width=512,
@@ -43,7 +47,7 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
             mlp_width=2048,
             context=1024,
             position=PositionConfig(
-                goat=GoatConfig(init="seeded", rank=2, periods=None, ladder_base=10_000.0, sink_frequencies=8)
+                goat=GoatConfig(form="authors", init="seeded", rank=2, periods=None, ladder_base=10_000.0)
             ),
         ),
         TrainConfig(
@@ -120,7 +124,7 @@ def configure(name: str, dataset: str, dataset_hash: str, window: int, options: 
 def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
     """The configuration with each option that is not None put at its path."""
     tree: dict[str, Any] = {}
-    for path, value in with_start(config, options).items():
+    for path, value in with_start(config, with_form(config, options)).items():
         if value is None:
             continue
         *parents, leaf = path.split(".")
@@ -129,6 +133,18 @@ def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
             branch = branch.setdefault(parent, {})
         branch[leaf] = None if value is LADDER else value
     return _merged(config, tree)
+
+
+def with_form(config: RunConfig, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were given, with what goes with another form of GOAT: its start, waves and sink's network."""
+    given = {path: value for path, value in options.items() if value is not None}
+    before = config.model.position.goat.form
+    if (form := given.get(GOAT + "form", before)) == before:
+        return given
+    goes: dict[str, Any] = {**AUTHORS, "periods": LADDER} if form == "authors" else {"sink_width": SINK_WIDTH}
+    if given.get(GOAT + "init") == "distances" or {GOAT + "periods", GOAT + "rank"} & given.keys():
+        goes = {name: value for name, value in goes.items() if name not in ("rank", "periods")}
+    return {**{GOAT + name: value for name, value in goes.items()}, **given}
 
 
 def with_start(config: RunConfig, options: Mapping[str, Any]) -> dict[str, Any]:

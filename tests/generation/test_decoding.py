@@ -35,6 +35,18 @@ def model(scheme: str, momentum: bool = False, normaliser: str = "softmax", laye
     config = ModelConfig(
         width=64, heads=2, layers=layers, mlp_width=32, context=CONTEXT, position=position, normaliser=normaliser
     )  # type: ignore[arg-type]
+    return sharp(config)
+
+
+def of_the_authors(momentum: bool, content: int | None) -> DnaLM:
+    goat = GoatConfig(form="authors", sink_frequencies=2)
+    position = PositionConfig(goat=goat, momentum=MomentumConfig(strength=0.6) if momentum else None)
+    return sharp(
+        ModelConfig(width=64, heads=2, layers=2, mlp_width=32, context=CONTEXT, position=position, content=content)
+    )
+
+
+def sharp(config: ModelConfig) -> DnaLM:
     made = DnaLM(config).double().eval()
     random = torch.Generator().manual_seed(1)
     with torch.no_grad():
@@ -105,6 +117,20 @@ def test_the_models_own_cache_may_be_filled_in_any_pieces(scheme: str, momentum:
     with torch.no_grad():
         pieces = [made(piece, held) for piece in torch.tensor_split(given, cut, dim=1)]
         assert (torch.cat(pieces, dim=1) - made(given)).abs().max() < 1e-10
+
+
+@pytest.mark.parametrize("content", [None, 21, 31], ids=["as wide as lanes leave", "odd", "wider"])
+@pytest.mark.parametrize("momentum", [False, True], ids=["still", "momentum"])
+def test_the_authors_form_with_a_content_of_its_own(momentum: bool, content: int | None) -> None:
+    """Queries and keys are then wider than values, in the model's cache and in the decoder's."""
+    made, given = of_the_authors(momentum, content), symbols()
+    held = Cache(made.config, len(given), LENGTH, dtype=torch.float64)
+    with torch.no_grad():
+        full = made(given)
+        pieces = [made(piece, held) for piece in torch.tensor_split(given, (5, 6, 20), dim=1)]
+    assert (torch.cat(pieces, dim=1) - full).abs().max() < 1e-10
+    for read in (1, CONTEXT, LENGTH - 1):
+        assert (decoded(made, given, read) - full[:, read - 1 :]).abs().max() < 1e-10, read
 
 
 @pytest.mark.parametrize("scheme", ["rope", "goat"])

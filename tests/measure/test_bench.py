@@ -215,9 +215,7 @@ def has_version(version: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("what", ["train", "evaluate"])
-@pytest.mark.skipif(
-    peer.installed() != peer.VERSION, reason="goat-attention 0.1.1 is a peer to measure against, not a dependency"
-)
+@pytest.mark.skipif(peer.installed() != peer.VERSION, reason="goat-attention 0.1.1 is not installed")
 def test_the_authors_module_in_the_place_of_our_attention(what: str) -> None:
     result = trial(jobs(whats=[what], arms=[PEER])[0])
     assert result["outcome"] == OK

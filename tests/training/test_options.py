@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from dnagoat.config import DISTANCE_PERIODS, MomentumConfig, RunConfig
+from dnagoat.config import DISTANCE_PERIODS, GoatConfig, MomentumConfig, PositionConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import LADDER, PRESETS, changed, configure, preset, refuse_idle
@@ -20,9 +20,38 @@ def test_paper_is_the_authors_run() -> None:
     goat = model.position.goat
     assert (model.width, model.heads, model.layers, model.mlp_width, model.context) == (512, 8, 8, 2048, 1024)
     assert (goat.rank, goat.periods, goat.ladder_base, goat.sink_frequencies, goat.init) == (2, None, 1e4, 8, "seeded")
+    assert (goat.form, goat.sink_width, model.position.name, model.head_width) == ("authors", 4, "goat", 64)
     assert (train.steps, train.batch_size, train.lr, train.warmup, train.schedule) == (1000, 8, 3e-4, 100, "cosine")
     assert (train.weight_decay, train.clip, train.precision, train.recipe) == (0.1, 1.0, "bf16", "none")
     assert not train.reverse_complement and train.eval_windows == 50 * 8
+
+
+def test_the_authors_form_comes_with_its_start_and_its_waves(config: RunConfig) -> None:
+    goat = "model.position.goat."
+    paper = preset("paper")[0].position.goat
+    chosen = changed(config, {goat + "form": "authors"}).model.position.goat
+    assert chosen == paper
+    eight = {goat + "form": "authors", goat + "rank": 8, goat + "periods": LADDER}
+    assert changed(config, eight).model.position.goat == paper.but(rank=8)
+    other = changed(config, {goat + "form": "authors", goat + "init": "distances"}).model.position.goat
+    assert (other.periods, other.sink_width) == (DISTANCE_PERIODS, 4)
+    own = changed(configure("paper", "d", "h", 1024, {}), {goat + "form": "own"}).model.position.goat
+    assert own == GoatConfig(init="seeded", rank=2, periods=None)
+    with pytest.raises(OptionError, match="there are 'own' or 'authors'"):
+        changed(config, {goat + "form": "theirs"})
+
+
+@pytest.mark.parametrize("content", [1, 65])
+def test_a_content_is_no_wider_than_a_head(config: RunConfig, content: int) -> None:
+    with pytest.raises(OptionError, match="content"):
+        changed(config, {"model.content": content})
+
+
+def test_an_odd_content_cannot_be_turned() -> None:
+    model = configure("paper", "d", "h", 1024, {"model.content": 59, "model.position.name": "rope"}).model
+    with pytest.raises(OptionError, match="content of 59 cannot be turned in pairs"):
+        count(model)
+    assert abs(count(matched(model.but(position=PositionConfig()))) - count(model.but(content=None))) <= 512 * 8
 
 
 @pytest.mark.parametrize("name", PRESETS)

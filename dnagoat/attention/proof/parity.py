@@ -19,13 +19,16 @@ from dnagoat.attention.kernels import Kernel, dense, flash, flash_fault, sdpa
 from dnagoat.attention.lanes.assemble import assemble
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.proof import reference
+from dnagoat.attention.schemes.authors import AuthorsRecency, raw_of
 from dnagoat.attention.schemes.base import At, PositionScheme
 from dnagoat.attention.schemes.convolution import Convolution
-from dnagoat.attention.schemes.goat import Recency, Sink, Spectral
+from dnagoat.attention.schemes.parts import Recency, Sink, Spectral
 from dnagoat.attention.schemes.rope import BiasedRope
-from dnagoat.config import GoatConfig, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
+from dnagoat.config import GoatConfig, GoatForm, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
 
 HEAD = 64
+# Adds the same to all keys of a row: its gradient is 0, so that there is nothing that an error could be relative to.
+ROW_CONSTANTS = {"scheme.parts.sink.outer.bias"}
 SINK_RANGE = 10.0  # nats between the strongest and the weakest position
 
 
@@ -40,6 +43,8 @@ class Subject:
     heads: int = 4
     slope: float = 1.0
     start: Literal["seeded", "distances"] = "seeded"  # on DNA's waves, or on those of peaks
+    form: GoatForm = "own"
+    content: int | None = None
     seed: int = 0
 
     @property
@@ -47,7 +52,10 @@ class Subject:
         parts = f" ({'+'.join(self.parts)})" if "goat" in self.name and len(self.parts) < 3 else ""
         sheared = f" + momentum {self.momentum:g}" if self.momentum is not None else ""
         placed = " at distances" if self.start == "distances" else ""
-        return self.name + parts + placed + sheared + (f" + convolution {self.convolution}" if self.convolution else "")
+        formed = " in the authors' form" if self.form == "authors" else ""
+        wide = f", content {self.content}" if self.content else ""
+        filtered = f" + convolution {self.convolution}" if self.convolution else ""
+        return self.name + parts + formed + wide + placed + sheared + filtered
 
     @property
     def recency(self) -> bool:
@@ -62,10 +70,13 @@ class Subject:
     def layer(self, device: torch.device | str = "cpu") -> Attention:
         generator = torch.Generator().manual_seed(self.seed)
         momentum = None if self.momentum is None else MomentumConfig(strength=self.momentum)
-        goat = GoatConfig(parts=self.parts, init=self.start)
+        goat = GoatConfig(form=self.form, parts=self.parts, init=self.start)
         position = PositionConfig(name=self.name, goat=goat, momentum=momentum, convolution=self.convolution)
         width = self.heads * HEAD
-        layer = Attention(ModelConfig(width=width, heads=self.heads, layers=1, position=position, kernel="sdpa"), 0)
+        model = ModelConfig(
+            width=width, heads=self.heads, layers=1, position=position, kernel="sdpa", content=self.content
+        )
+        layer = Attention(model, 0)
         for projection in (layer.query, layer.key, layer.value, layer.out):
             projection.weight.normal_(std=width**-0.5, generator=generator)
         for part in layer.scheme.modules():
@@ -85,6 +96,8 @@ class Subject:
                 part.key_taps.uniform_(-0.5, 0.5, generator=generator)
             if isinstance(part, Recency):
                 part.slopes.copy_(self.slope * torch.linspace(1, 0, self.heads))
+            if isinstance(part, AuthorsRecency):
+                part.raw.copy_(raw_of(self.slope * torch.linspace(1, 0, self.heads)))
         return layer.to(device)
 
 
@@ -123,7 +136,7 @@ def layer_errors(subject: Subject, length: int, batch: int, device: str, kernel:
     layer.double()
     x = x.detach().double().requires_grad_()
     want = _with_gradients(layer, x, flow.double(), reference.attention(layer, x))
-    return {name: error(got[name], want[name]) for name in want}
+    return {name: error(got[name], want[name]) for name in want if name not in ROW_CONSTANTS}
 
 
 def _with_gradients(layer: nn.Module, x: Tensor, flow: Tensor, y: Tensor) -> dict[str, Tensor]:
@@ -228,6 +241,12 @@ SUBJECTS = (
     Subject("goat", start="distances"),
     Subject("goat", momentum=0.3),
     Subject("goat", convolution=4),
+    Subject("goat", form="authors", parts=("spectral",)),
+    Subject("goat", form="authors", parts=("sink",)),
+    Subject("goat", form="authors", parts=("recency",)),
+    Subject("goat", form="authors"),
+    Subject("goat", form="authors", content=59),
+    Subject("goat+rope", form="authors"),
     Subject("goat+rope"),
 )
 ALIBI_LIKE = (0.5, 0.25, 0.0625, 0.004)

@@ -15,10 +15,12 @@ from torch import Tensor
 
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.schemes.alibi import Alibi, alibi_slopes
+from dnagoat.attention.schemes.authors import AuthorsRecency, AuthorsSink
 from dnagoat.attention.schemes.base import PositionScheme
 from dnagoat.attention.schemes.convolution import Convolution
-from dnagoat.attention.schemes.goat import Goat, Recency, RotatedGoat, Sink, Spectral
+from dnagoat.attention.schemes.goat import Goat, RotatedGoat
 from dnagoat.attention.schemes.momentum import Momentum
+from dnagoat.attention.schemes.parts import Recency, Sink, Spectral
 from dnagoat.attention.schemes.rope import BiasedRope, Rope
 from dnagoat.attention.schemes.wrapper import Wrapper
 
@@ -41,6 +43,8 @@ def log_prior(scheme: PositionScheme, queries: Tensor, keys: Tensor) -> Tensor:
                 prior = prior + _sink(part, keys)[:, None, :]
             if isinstance(part, Recency):
                 prior = prior + part.slopes.double()[:, None, None] * j
+            if isinstance(part, AuthorsRecency):
+                prior = prior + part.raw.double().exp().log1p()[:, None, None] * j
     return prior
 
 
@@ -50,8 +54,11 @@ def _sink(part: Sink, keys: Tensor) -> Tensor:
     angles = j[:, None] * part.frequencies.to(j.device)
     scaled = [j / part.context, torch.log(1 + j) / math.log(1 + part.context)]
     features = torch.cat([angles.cos(), angles.sin(), torch.stack(scaled, -1)], dim=-1)
-    inner = torch.tanh(features @ part.inner.weight.double().T + part.inner.bias.double())
-    shape = inner @ part.outer.weight.double()[0]
+    inner = features @ part.inner.weight.double().T + part.inner.bias.double()
+    if isinstance(part, AuthorsSink):
+        shape = inner / (1 + torch.exp(-inner)) @ part.outer.weight.double()[0] + part.outer.bias.double()
+    else:
+        shape = torch.tanh(inner) @ part.outer.weight.double()[0]
     return part.gain.double()[:, None] * shape + part.first.double()[:, None] * (j == 0)
 
 

@@ -56,7 +56,8 @@ class At:
 class PositionScheme(nn.Module):
     """Attention without any position: the base class is NoPE (arXiv 2305.19466); a scheme overrides what it changes.
 
-    `lanes` head dimensions go to positions and `content` are left; the kernel's scale is 1 / sqrt(content).
+    `lanes` dimensions of a head's queries and keys are positions', `content` are not; the kernel's scale is
+    1 / sqrt(content).
     """
 
     lanes: int = 0
@@ -66,11 +67,12 @@ class PositionScheme(nn.Module):
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__()
         self.heads, self.layer = config.heads, layer
-        self.head_width = config.head_width
+        self.head_width, self._content = config.head_width, config.content
 
     @property
     def content(self) -> int:
-        return self.head_width - self.lanes
+        """C: what lanes leave of a head, or what the configuration gives it, to which they are then added."""
+        return self.head_width - self.lanes if self._content is None else self._content
 
     @property
     def root(self) -> float:

@@ -6,145 +6,25 @@ Each part gives query and key lanes whose product is its share of K times sqrt(c
 they make one unmodified attention kernel compute softmax(QK' / sqrt(C) + K). No T x S matrix is ever built.
 """
 
-# H heads, T positions, R frequencies, M sink frequencies, P lanes
+# H heads, T positions, P lanes
 
 from __future__ import annotations
-
-import math
 
 import torch
 from torch import Tensor, nn
 
-from dnagoat.attention.lanes import recency
-from dnagoat.attention.lanes.pieces import REACH, high_and_residual
-from dnagoat.attention.lanes.waves import frequencies, ladder, waves
+from dnagoat.attention.lanes.pieces import REACH
+from dnagoat.attention.schemes.authors import AuthorsRecency, AuthorsSink
 from dnagoat.attention.schemes.base import At, Pair, PositionScheme
+from dnagoat.attention.schemes.parts import Part, Recency, Sink, Spectral
 from dnagoat.attention.schemes.rope import Rope
-from dnagoat.config import ModelConfig
-
-SINK_FACTOR = 8.0  # the sink's query lanes: a power of two, which no precision rounds, near sqrt(content)
-
-
-class Part(nn.Module):
-    """One summand of the log-prior: `query` (..., H, T, P) times `key` (..., H, S, P) is it times root."""
-
-    lanes: int
-
-    def query(self, at: At, root: float) -> Tensor:
-        raise NotImplementedError
-
-    def key(self, at: At, root: float) -> Tensor:
-        raise NotImplementedError
-
-    def constrain(self) -> None:
-        """Puts parameters back where they are allowed to be."""
-
-
-class Spectral(Part):
-    """sum_r a_r cos w_r (i-j) + b_r sin w_r (i-j): `even` a is symmetric, `odd` b knows the direction."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        goat = config.position.goat
-        self.lanes = 2 * goat.rank
-        self.even = nn.Parameter(torch.zeros(config.heads, goat.rank))
-        self.odd = nn.Parameter(torch.zeros(config.heads, goat.rank))
-        self.learned = nn.Parameter(frequencies(goat).log().float()) if goat.learn_periods else None
-        self._config = goat
-
-    @property
-    def frequencies(self) -> Tensor:
-        """(R,) radians a base, float64."""
-        return frequencies(self._config) if self.learned is None else self.learned.double().exp()
-
-    def _waves(self, at: At, positions: Tensor) -> Pair:
-        def make(p: Tensor) -> Pair:
-            return waves(p, self.frequencies, self.even.dtype)
-
-        return at.once("spectral", positions, make) if self.learned is None else make(positions)
-
-    def query(self, at: At, root: float) -> Tensor:
-        cosine, sine = (wave.unsqueeze(-3) for wave in self._waves(at, at.queries))
-        even, odd = root * self.even[:, None], root * self.odd[:, None]
-        return torch.cat([even * cosine + odd * sine, even * sine - odd * cosine], dim=-1)
-
-    def key(self, at: At, root: float) -> Tensor:
-        lanes = torch.cat(self._waves(at, at.keys), dim=-1)
-        return lanes.unsqueeze(-3).expand(*lanes.shape[:-2], len(self.even), *lanes.shape[-2:])
-
-    @torch.no_grad()
-    def constrain(self) -> None:
-        if self.learned is not None:
-            self.learned.clamp_(max=math.log(math.pi))  # a period below 2 bases looks like a longer one
-
-
-class Sink(Part):
-    """u(j): a small network of the key's position times a gain a head, plus a bump at the first position.
-
-    Features: cosines and sines at M frequencies, j / context, log(1 + j) / log(1 + context).
-    """
-
-    lanes = 2
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        goat = config.position.goat
-        self.context = config.context
-        self.count, self.base = goat.sink_frequencies, goat.ladder_base
-        self.inner = nn.Linear(2 * self.count + 2, goat.sink_width)
-        self.outer = nn.Linear(goat.sink_width, 1, bias=False)
-        self.gain = nn.Parameter(torch.zeros(config.heads))
-        self.first = nn.Parameter(torch.zeros(config.heads))
-
-    @property
-    def frequencies(self) -> Tensor:
-        """(M,) radians a base, float64."""
-        return ladder(self.count, self.base)
-
-    def features(self, positions: Tensor) -> Tensor:
-        """(..., T) -> (..., T, 2M + 2)."""
-        j = positions.double()
-        dtype = self.gain.dtype
-        scaled = torch.stack([j / self.context, j.log1p() / math.log1p(self.context)], dim=-1)
-        return torch.cat([*waves(positions, self.frequencies, dtype), scaled.to(dtype)], dim=-1)
-
-    def value(self, at: At) -> Tensor:
-        """u(j) of each head at the keys, (..., H, S)."""
-        features = at.once("sink", at.keys, self.features)
-        shape: Tensor = self.outer(torch.tanh(self.inner(features))).squeeze(-1).unsqueeze(-2)
-        return self.gain[:, None] * shape + self.first[:, None] * (at.keys == 0).to(shape.dtype).unsqueeze(-2)
-
-    def query(self, at: At, root: float) -> Tensor:
-        shape = (*at.queries.shape[:-1], len(self.gain), at.queries.shape[-1], self.lanes)
-        return self.gain.new_full((), SINK_FACTOR).expand(shape)
-
-    def key(self, at: At, root: float) -> Tensor:
-        return torch.stack(high_and_residual(self.value(at) * (root / SINK_FACTOR)), dim=-1)
-
-
-class Recency(Part):
-    """slope * j with one slope >= 0 a head."""
-
-    lanes = recency.LANES
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.slopes = nn.Parameter(torch.zeros(config.heads))
-
-    def query(self, at: At, root: float) -> Tensor:
-        return recency.query_lanes(self.slopes, at, root)
-
-    def key(self, at: At, root: float) -> Tensor:
-        return recency.key_lanes(len(self.slopes), at, self.slopes.dtype)
-
-    @torch.no_grad()
-    def constrain(self) -> None:
-        # Not softplus, which cannot be 0, nor relu or a square, which have no gradient there.
-        self.slopes.clamp_(min=0)
-
+from dnagoat.config import GoatForm, ModelConfig
 
 # In the order of their lanes: large terms first (see recency).
-PARTS: dict[str, type[Part]] = {"recency": Recency, "sink": Sink, "spectral": Spectral}
+PARTS: dict[GoatForm, dict[str, type[Part]]] = {
+    "own": {"recency": Recency, "sink": Sink, "spectral": Spectral},
+    "authors": {"recency": AuthorsRecency, "sink": AuthorsSink, "spectral": Spectral},
+}
 
 
 class Goat(PositionScheme):
@@ -152,9 +32,9 @@ class Goat(PositionScheme):
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__(config, layer)
-        self.parts = nn.ModuleDict(
-            {name: part(config) for name, part in PARTS.items() if name in config.position.goat.parts}
-        )
+        goat = config.position.goat
+        chosen = {name: part for name, part in PARTS[goat.form].items() if name in goat.parts}
+        self.parts = nn.ModuleDict({name: part(config) for name, part in chosen.items()})
         used = sum(part.lanes for part in self._parts())
         self.lanes = used + used % 2  # an even content width, so that it can be rotated
         self._spare = self.lanes - used

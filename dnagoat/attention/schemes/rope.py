@@ -56,6 +56,8 @@ class Rope(PositionScheme):
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__(config, layer)
+        if self.content % 2:
+            raise OptionError(f"a content of {self.content} cannot be turned in pairs, as RoPE does; make it even")
         self.base = config.position.rope_base
 
     def frequencies(self, pairs: int) -> Tensor:

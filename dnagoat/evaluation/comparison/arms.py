@@ -24,6 +24,7 @@ def _periods(text: str) -> dict[str, Any]:
 
 # What may follow an @: the fields that a value sets.
 SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
+    "form": lambda text: {GOAT + "form": text},
     "init": lambda text: {GOAT + "init": text},
     "distances": distances_named,
     "amplitude": lambda text: {GOAT + "amplitude": float(text)},
@@ -33,6 +34,7 @@ SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     "rope-base": lambda text: {"model.position.rope_base": float(text)},
     "momentum": lambda text: {"model.position.momentum": MomentumConfig(strength=float(text))},
     "convolution": lambda text: {"model.position.convolution": int(text)},
+    "content": lambda text: {"model.content": int(text)},
     "heads": lambda text: {"model.heads": int(text)},
     "normaliser": lambda text: {"model.normaliser": text},
     "prior-lr-scale": lambda text: {"train.prior_lr_scale": float(text)},

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.schemes.base import At, PositionScheme
-from dnagoat.attention.schemes.goat import Goat, Part
+from dnagoat.attention.schemes.goat import Goat
+from dnagoat.attention.schemes.parts import Part
 from dnagoat.attention.schemes.rope import BiasedRope
 from dnagoat.attention.schemes.wrapper import innermost
 from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent

@@ -10,7 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import torch
 
+from dnagoat.attention.schemes.registry import scheme_for
+from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
 from dnagoat.evaluation.scoring.pieces import sliding, stretches
@@ -50,7 +53,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         "batch_size": batch,
         "count": int(len(pieces) * (dataset.window - 1)),
         "published": PUBLISHED,
-        "warnings": [*_warnings(validated, len(pieces), batch), *other_start(run)],
+        "warnings": [*_warnings(validated, len(pieces), batch), *other_start(run), *other_content(run.config)],
     }
 
 
@@ -87,6 +90,22 @@ def other_start(run: Run) -> list[str]:
     other = [_told(name, own[name], theirs[name]) for name in own if own[name] != theirs[name]]
     said = f"this GOAT does not start as the authors' ({'; '.join(other)}): their {PUBLISHED['goat']} is of another"
     return [said] if other else []
+
+
+def other_content(config: RunConfig) -> list[str]:
+    """How many dimensions of a head the content has, where it is not as many as in the authors' module."""
+    model = config.model
+    if model.position.name != "goat":
+        return []
+    with torch.device("meta"):
+        own = scheme_for(model, 0).content
+    lanes = 2 * model.position.goat.rank + 1  # theirs: a cosine and a sine a frequency, one for all the rest
+    theirs = model.head_width - lanes
+    said = (
+        f"content has {own} dimensions of a head, the authors' {theirs}: exact positions take more lanes than theirs; "
+        f"train with --content {theirs} for as many"
+    )
+    return [said] if own != theirs else []
 
 
 def _told(name: str, own: Any, theirs: Any) -> str:

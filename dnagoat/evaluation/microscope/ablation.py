@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.schemes.base import At, Pair, PositionScheme
-from dnagoat.attention.schemes.goat import Goat, Part
+from dnagoat.attention.schemes.goat import Goat
+from dnagoat.attention.schemes.parts import Part
 from dnagoat.attention.schemes.rope import BiasedRope, Rope
 from dnagoat.attention.schemes.wrapper import Wrapper, innermost
 from dnagoat.config import ModelConfig

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.schemes.base import At, PositionScheme
-from dnagoat.attention.schemes.goat import Goat, Spectral
+from dnagoat.attention.schemes.goat import Goat
 from dnagoat.attention.schemes.momentum import Momentum
+from dnagoat.attention.schemes.parts import Spectral
 from dnagoat.attention.schemes.wrapper import innermost
 from dnagoat.evaluation.measures.prior import curves, spectral
 from dnagoat.evaluation.microscope.anatomy import causal, divergence_from_uniform, effective_reach

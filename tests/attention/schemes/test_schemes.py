@@ -12,8 +12,9 @@ from dnagoat.attention.proof.parity import Subject
 from dnagoat.attention.proof.reference import log_prior, rope_ladder, rotated
 from dnagoat.attention.schemes.alibi import alibi_slopes
 from dnagoat.attention.schemes.base import At, PositionScheme
-from dnagoat.attention.schemes.goat import Goat, Recency, Spectral
+from dnagoat.attention.schemes.goat import Goat
 from dnagoat.attention.schemes.momentum import Momentum, shear
+from dnagoat.attention.schemes.parts import Recency, Spectral
 from dnagoat.attention.schemes.registry import SCHEMES, scheme_for
 from dnagoat.attention.schemes.rope import Rope, turned
 from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig

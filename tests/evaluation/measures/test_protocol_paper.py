@@ -5,9 +5,9 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from dnagoat.config import GoatConfig
+from dnagoat.config import GoatConfig, PositionConfig, RunConfig
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.measures.protocol_paper import other_start
+from dnagoat.evaluation.measures.protocol_paper import other_content, other_start
 from dnagoat.evaluation.registry import ensure
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
@@ -74,6 +74,7 @@ def test_other_evaluations_are_said_in_the_result_and_in_the_terminal(
     [
         (PAPER, None),
         (PAPER.but(init="uniform"), "does not start as the authors' (init uniform, not seeded): their 1.1294"),
+        (GoatConfig(), "form own, not authors; "),
         (GoatConfig(), "init distances, not seeded"),
         (PAPER.but(rank=2, periods=(3.0, 10.5)), "(other periods)"),
     ],
@@ -87,8 +88,17 @@ def test_a_goat_of_another_start_says_that_the_published_number_is_not_its(make_
     assert len(found) == (said is not None) and (said or "") in " ".join(found)
 
 
+def test_a_narrower_content_than_theirs_is_told() -> None:
+    model, train = preset("paper")
+    config = RunConfig(model=model, train=train, dataset="", dataset_hash="", tool_version="")
+    assert "content has 52 dimensions of a head, the authors' 59" in other_content(config)[0]
+    assert other_content(config.but(model=model.but(content=59))) == []
+    assert other_content(config.but(model=model.but(position=PositionConfig(name="rope")))) == []
+
+
 def test_the_start_is_told_in_the_result(make_run) -> None:
-    assert "1.1294" in ensure(make_run("goat", classes=5), "protocol-paper")["warnings"][-1]
+    told = ensure(make_run("goat", classes=5), "protocol-paper")["warnings"]
+    assert "1.1294" in told[-2] and "--content 27" in told[-1]
     assert not [text for text in ensure(make_run(classes=5), "protocol-paper")["warnings"] if "1.1294" in text]
 
 

@@ -1,0 +1,50 @@
+"""GOAT's parts as its authors' module has them (goat-attention 0.1.1): setting `form` = `authors`.
+
+The spectral part is ours but for its frequencies, `waves.whole_ladder`, which the sink has too. The sink's network has
+few units, SiLU and a bias on its output; slopes are softplus of the parameter. The lanes stay exact: where their module
+has one lane for all that depends on the key alone, we have seven, so that of a head of 64 at rank 2 the content has 52
+dimensions, and 59 with theirs (`ModelConfig.content` gives it as many as wanted).
+"""
+
+# H heads, T positions, M sink frequencies
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import silu, softplus
+
+from dnagoat.attention.schemes.parts import Sink, Slopes
+from dnagoat.config import ModelConfig
+
+
+class AuthorsSink(Sink):
+    """u(j) = gain * (out . SiLU(W features + b) + bias) + first [j = 0].
+
+    The bias of the output is a constant a row, which softmax does not see; it is here because their weights have it.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.outer = nn.Linear(config.position.goat.sink_width, 1)
+
+    def network(self, features: Tensor) -> Tensor:
+        shape: Tensor = self.outer(silu(self.inner(features))).squeeze(-1)
+        return shape
+
+
+class AuthorsRecency(Slopes):
+    """slope = softplus(raw): above 0 without a constraint, and never 0 itself."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.raw = nn.Parameter(torch.zeros(config.heads))
+
+    @property
+    def slopes(self) -> Tensor:  # type: ignore[override]
+        return softplus(self.raw)
+
+
+def raw_of(slopes: Tensor) -> Tensor:
+    """The parameter whose softplus these slopes are; slope 0 becomes -30, softplus of which is 1e-13."""
+    return slopes.double().expm1().log().clamp(min=-30.0).to(slopes)
