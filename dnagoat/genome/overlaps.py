@@ -31,10 +31,11 @@ class Shared(NamedTuple):
     bases: int
 
 
-def find_shared(contigs: list[Contig], read: Callable[[Contig], Codes]) -> list[Shared]:
+def find_shared(contigs: list[Contig], window: int, read: Callable[[Contig], Codes]) -> list[Shared]:
     """Every contig that begins before another of its chromosome has ended, and every copy under another name.
 
-    `read` gives a contig's tokens. Copies without a place are found where they could leak: in more than one split.
+    `read` gives a contig's tokens. Copies without a place are found where they could leak: with a whole window, in more
+    than one split.
     """
     shared = []
     for group in _by_chromosome(contigs).values():
@@ -45,7 +46,7 @@ def find_shared(contigs: list[Contig], read: Callable[[Contig], Codes]) -> list[
             if start < reach:
                 shared.append(Shared(furthest, contig, min(end, reach) - start))
             furthest = contig if end > reach else furthest
-    for copies in _copies(contigs, read):
+    for copies in _copies(contigs, window, read):
         splits = {split for contig in copies for *_, split in contig.spans}
         alike = len({alias_key(contig.name) for contig in copies}) < len(copies)
         if len(splits) > 1 or alike:
@@ -66,14 +67,16 @@ def refuse_shared(shared: list[Shared], source: str) -> None:
     )
 
 
-def trim_shared(contigs: list[Contig], guard: int, read: Callable[[Contig], Codes]) -> tuple[list[Contig], int]:
+def trim_shared(
+    contigs: list[Contig], window: int, guard: int, read: Callable[[Contig], Codes]
+) -> tuple[list[Contig], int]:
     """The contigs with spans that leave each base to one of them, and how many bases were so taken from others.
 
     Test keeps what it has, validation what test has not, training the rest, `guard` bases away from both; within a
     split the first along the chromosome keeps it.
     """
     kept: dict[str, list[tuple[int, int, Split]]] = {contig.name: list(contig.spans) for contig in contigs}
-    for copies in _copies(contigs, read):
+    for copies in _copies(contigs, window, read):
         owner = min(copies, key=lambda contig: min((_FIRST.index(split) for *_, split in contig.spans), default=3))
         kept |= {contig.name: [] for contig in copies if contig is not owner}
     for group in _by_chromosome(contigs).values():
@@ -101,9 +104,9 @@ def _by_chromosome(contigs: list[Contig]) -> dict[str, list[Contig]]:
     return groups
 
 
-def _copies(contigs: list[Contig], read: Callable[[Contig], Codes]) -> Iterator[list[Contig]]:
+def _copies(contigs: list[Contig], window: int, read: Callable[[Contig], Codes]) -> Iterator[list[Contig]]:
     """Groups of contigs without a known place that are one sequence, or its other strand."""
-    alike = [contig for contig in contigs if contig.start is None and contig.n < contig.length]
+    alike = [contig for contig in contigs if contig.start is None and window <= contig.length > contig.n]
     counts = Counter((contig.length, contig.n, contig.gc) for contig in alike)
     groups: dict[bytes, list[Contig]] = defaultdict(list)
     for contig in alike:

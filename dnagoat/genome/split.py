@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.dataset import Contig, Rules
 from dnagoat.genome.overlaps import find_shared, refuse_shared, trim_shared
 from dnagoat.genome.place import Names
-from dnagoat.genome.store.tokens import read_tokens
+from dnagoat.genome.store.tokens import map_tokens
 from dnagoat.genome.windows import by_blocks, by_contig
 from dnagoat.wording import counted
 
@@ -20,15 +22,16 @@ def split_contigs(contigs: list[Contig], rules: Rules, tokens: Path, source: str
     """
     names = Names(name for contig in contigs for name in (contig.name, contig.home))
     contigs = _with_spans(contigs, rules, names)
+    store = map_tokens(tokens) if any(contig.length for contig in contigs) else np.zeros(0, np.uint8)
     notes = [f"--val and --test: {note}" for note in names.notes(())]
 
     def read(contig: Contig) -> Codes:
-        return read_tokens(tokens, contig.offset, contig.length)
+        return store[contig.offset : contig.offset + contig.length]
 
     if rules.overlaps == "refuse":
-        refuse_shared(find_shared(contigs, read), source)
+        refuse_shared(find_shared(contigs, rules.window, read), source)
         return contigs, notes
-    contigs, bases = trim_shared(contigs, rules.guard, read)
+    contigs, bases = trim_shared(contigs, rules.window, rules.guard, read)
     if bases:
         notes.append(f"{counted(bases, 'base')} that stood in two records left to one of them (test, then validation)")
     return contigs, notes

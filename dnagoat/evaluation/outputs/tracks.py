@@ -47,7 +47,9 @@ def segments(dataset: Dataset, scores: Scores) -> list[Segment]:
             contig, place = dataset.locate(int(at[0]))
             begin, _ = contig.to_home(place, place + len(at))
             found.append(Segment(contig.home, begin, values if contig.strand == "+" else values[::-1]))
-    return sorted(found, key=lambda segment: (segment.sequence, segment.start))
+    found.sort(key=lambda segment: (segment.sequence, segment.start))
+    _refuse_twice(dataset, [(run.sequence, run.start, run.start + len(run.values)) for run in found])
+    return found
 
 
 def write_bedgraph(path: Path, runs: list[Segment], name: str) -> None:
@@ -97,17 +99,22 @@ def refuse_shared_bases(dataset: Dataset, split: Split) -> None:
 
     Such a dataset was prepared before `prepare` refused it. To be asked before anything is scored.
     """
-    spans = sorted(
-        (contig.home, *contig.to_home(start, end), contig.name)
+    spans = [
+        (contig.home, *contig.to_home(start, end))
         for contig in dataset.contigs
         for start, end, of in contig.spans
         if of == split
-    )
+    ]
+    _refuse_twice(dataset, sorted(spans))
+
+
+def _refuse_twice(dataset: Dataset, spans: list[tuple[str, int, int]]) -> None:
     for left, right in pairwise(spans):
         if left[0] == right[0] and right[1] < left[2]:
+            place = f"{right[0][:80]} from {right[1]:,} to {min(left[2], right[2]):,}"
             raise DatasetError(
-                f"contigs {left[3][:80]} and {right[3][:80]} of {dataset.path} hold the same bases of {left[0][:80]}, "
-                "and a track has one value a base; prepare the dataset again with --overlaps trim"
+                f"two contigs of {dataset.path} hold {place}, and a track has one value a base; prepare the dataset "
+                "again with --overlaps trim"
             )
 
 

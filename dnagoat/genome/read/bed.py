@@ -9,13 +9,14 @@ import gzip
 import re
 import sys
 import zlib
-from collections import Counter
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from dnagoat.errors import SourceError
 from dnagoat.files import hash_file
@@ -25,7 +26,6 @@ from dnagoat.genome.read.source import Source, refuse_other
 from dnagoat.wording import counted
 
 _NOT_INTERVALS: Final = re.compile(r"(#|track|browser)(\s|$)|#")
-_NUMBER: Final = re.compile(r"[0-9]+")
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _HEADINGS: Final = (re.compile(r".*(start|begin|from)", re.IGNORECASE), re.compile(r".*(end|stop|to)", re.IGNORECASE))
 
@@ -96,14 +96,14 @@ def _read_pipe(path: Path) -> Bed:
 
 
 def _intervals(name: str, content: bytes) -> Iterator[Interval]:
-    refuse_other(Path(name), content)
+    refuse_other(Path(name), content, "BED")
     first, any_interval = True, False
     for number, line in enumerate(_LINE_END.split(content.decode("utf-8-sig", errors="replace")), start=1):
         if not line.strip() or _NOT_INTERVALS.match(line):
             continue
         fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
         if not (first and _is_heading(fields)):
-            yield _interval(f"{name}, line {number:,}", fields, number)
+            yield _interval(name, fields, number)
             any_interval = True
         first = False
     if not any_interval:
@@ -117,19 +117,25 @@ def _is_heading(fields: list[str]) -> bool:
     )
 
 
-def _interval(where: str, fields: list[str], line: int) -> Interval:
+def _interval(name: str, fields: list[str], line: int) -> Interval:
     if len(fields) < 3 or not fields[0]:
-        raise SourceError(f"{where} is not BED: it needs a sequence, a start and an end")
-    for field in fields[1:3]:
-        if not _NUMBER.fullmatch(field):
-            negative = field.startswith("-") and _NUMBER.fullmatch(field[1:])
-            fault = "lies before the sequence's first base, which is 0" if negative else "is no whole number"
-            raise SourceError(f"{where} is not BED: {field[:40]!r} {fault}")
+        raise SourceError(f"{name}, line {line:,} is not BED: it needs a sequence, a start and an end")
+    if not (_is_number(fields[1]) and _is_number(fields[2])):
+        field = fields[2] if _is_number(fields[1]) else fields[1]
+        negative = field.startswith("-") and _is_number(field[1:])
+        fault = "lies before the sequence's first base, which is 0" if negative else "is no whole number"
+        raise SourceError(f"{name}, line {line:,} is not BED: {field[:40]!r} {fault}")
     start, end = int(fields[1]), int(fields[2])
     if start >= end:
         fault = "holds no base" if start == end else "ends before it begins"
-        raise SourceError(f"{where}: {start:,}-{end:,} {fault}; BED is half-open, so an end is above its start")
+        raise SourceError(
+            f"{name}, line {line:,}: {start:,}-{end:,} {fault}; BED is half-open, so an end is above its start"
+        )
     return Interval(fields[0], start, end, fields[5] if len(fields) > 5 else None, line)
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and text.isascii()
 
 
 class Stretch(NamedTuple):
@@ -160,43 +166,70 @@ def locate(bed: Bed, contigs: Sequence[Contig], holder: str) -> Located:
     all pieces of its chromosome, is told. A `SourceError` says where one runs past the end of its sequence: its file
     belongs to another assembly than `holder`.
     """
-    called: dict[str, list[tuple[Contig, Literal["contig", "home"]]]] = {}
+    called: dict[str, _Called] = defaultdict(_Called)
     for contig in contigs:
-        called.setdefault(contig.name, []).append((contig, "contig"))
+        called[contig.name].add(contig, home=False)
         if contig.home != contig.name:
-            called.setdefault(contig.home, []).append((contig, "home"))
+            called[contig.home].add(contig, home=True)
     names = Names(called)
+    meant = {name: names.find(name) for name in dict.fromkeys(interval.name for interval in bed.intervals)}
     stretches: list[Stretch] = []
     unknown: Counter[str] = Counter()
     outside: list[Interval] = []
     for interval in bed.intervals:
-        name = names.find(interval.name)
+        name = meant[interval.name]
         if name is None:
             unknown[interval.name] += 1
             continue
-        found = list(_stretches(bed, interval, called[name], holder))
+        there = called[name]
+        if there.length is not None and interval.end > there.length:
+            raise SourceError(
+                f"{bed.where(interval)}: {interval.name} of {holder} ends at {there.length:,}, before "
+                f"{interval.end:,}; give intervals of the same assembly"
+            )
+        found = there.stretches(interval)
         stretches += found
         if sum(stretch.end - stretch.start for stretch in found) < interval.end - interval.start:
             outside.append(interval)
-    asked = dict.fromkeys(interval.name for interval in bed.intervals)
-    return Located(bed, stretches, unknown, outside, [f"{bed.name}: {note}" for note in names.notes(asked)])
+    return Located(bed, stretches, unknown, outside, [f"{bed.name}: {note}" for note in names.notes(meant)])
 
 
-def _stretches(
-    bed: Bed, interval: Interval, contigs: list[tuple[Contig, Literal["contig", "home"]]], holder: str
-) -> Iterator[Stretch]:
-    for contig, frame in contigs:
-        length = contig.length if frame == "contig" else contig.home_length
-        if length is not None and interval.end > length:
-            raise SourceError(
-                f"{bed.where(interval)}: {interval.name} of {holder} ends at {length:,}, before {interval.end:,}; "
-                "give intervals of the same assembly"
-            )
-        span = (interval.start, interval.end)
-        first, last = span if frame == "contig" else contig.from_home(*span)
-        first, last = max(first, 0), min(last, contig.length)
-        if first < last:
-            yield Stretch(contig, first, last, interval, "+" if frame == "contig" else contig.strand)
+class _Called:
+    """The contigs that one name means: the contig of that name, and the pieces of the chromosome of that name."""
+
+    def __init__(self) -> None:
+        self.length: int | None = None  # of the sequence, where it is known
+        self._pieces: list[tuple[int, int, Contig, bool]] = []  # start, end, and whether on the contig's home
+        self._longest = 0
+        self._sorted = True
+
+    def add(self, contig: Contig, *, home: bool) -> None:
+        start, end = contig.to_home(0, contig.length) if home else (0, contig.length)
+        length = contig.home_length if home else contig.length
+        self.length = length if self.length is None else min(self.length, length or self.length)
+        self._longest = max(self._longest, contig.length)
+        self._pieces.append((start, end, contig, home))
+        self._sorted = False
+
+    def stretches(self, interval: Interval) -> list[Stretch]:
+        """What the interval holds of each contig."""
+        if not self._sorted:
+            self._pieces.sort(key=_start)
+            self._sorted = True
+        found = []
+        for place in range(bisect_right(self._pieces, interval.start - self._longest, key=_start), len(self._pieces)):
+            start, end, contig, home = self._pieces[place]
+            if start >= interval.end:
+                break
+            if end > interval.start:
+                span = max(start, interval.start), min(end, interval.end)
+                first, last = contig.from_home(*span) if home else span
+                found.append(Stretch(contig, first, last, interval, contig.strand if home else "+"))
+        return found
+
+
+def _start(piece: tuple[int, int, Contig, bool]) -> int:
+    return piece[0]
 
 
 def locate_whole(bed: Bed, contigs: Sequence[Contig], holder: str) -> Located:

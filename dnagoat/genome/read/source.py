@@ -32,28 +32,28 @@ _OTHERS: Final[tuple[tuple[bytes, str], ...]] = (
     (b"PK\x03\x04", "a zip archive; unpack it first"),
     (b"BAM\x01", "BAM; convert it with `samtools fasta`"),
     (b"CRAM", "CRAM; convert it with `samtools fasta`"),
-    (b"\x89HDF", "HDF5, not FASTA"),
+    (b"\x89HDF", "HDF5, not {wanted}"),
     (b"LOCUS ", "GenBank; convert it to FASTA"),
     (b"ID   ", "EMBL; convert it to FASTA"),
-    (b"##fileformat=VCF", "VCF, not FASTA"),
-    (b"##format=VC", "VCF, not FASTA"),
-    (b"##gff-version", "GFF, not FASTA"),
+    (b"##fileformat=VCF", "VCF, not {wanted}"),
+    (b"##format=VC", "VCF, not {wanted}"),
+    (b"##gff-version", "GFF, not {wanted}"),
     (b"@HD\t", "SAM; convert it with `samtools fasta`"),
     (b"@SQ\t", "SAM; convert it with `samtools fasta`"),
-    (b"#NEXUS", "NEXUS, not FASTA"),
-    (b"CLUSTAL", "a Clustal alignment, not FASTA"),
+    (b"#NEXUS", "NEXUS, not {wanted}"),
+    (b"CLUSTAL", "a Clustal alignment, not {wanted}"),
     (b"<", "HTML or XML, perhaps the error page of a download"),
-    (b"@", "FASTQ, not FASTA: reads with qualities; convert it with `seqtk seq -A`"),
+    (b"@", "FASTQ, not {wanted}: reads with qualities; convert it with `seqtk seq -A`"),
 )
 
 
-def refuse_other(path: Path, head: bytes) -> None:
+def refuse_other(path: Path, head: bytes, wanted: str = "FASTA") -> None:
     """A `SourceError` that names what the file is, where its first bytes are those of something that is no FASTA."""
     for start, name in _OTHERS:
         if head.startswith(start):
-            raise SourceError(f"{path} is {name}")
+            raise SourceError(f"{path} is {name.format(wanted=wanted)}")
     if b"\0" in head[:4096]:
-        raise SourceError(f"{path} is a binary file or UTF-16 text, not FASTA")
+        raise SourceError(f"{path} is a binary file or UTF-16 text, not {wanted}")
 
 
 class Source:

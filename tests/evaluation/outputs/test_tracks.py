@@ -5,10 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dnagoat.evaluation.outputs.tracks import write_tracks
+from dnagoat.errors import DatasetError
+from dnagoat.evaluation.outputs.tracks import refuse_shared_bases, write_tracks
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import sliding, stretches
+from dnagoat.genome.alphabet import decode, encode, reverse_complement
 from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.prepare import PrepareOptions, prepare
 
 
 @pytest.fixture
@@ -54,3 +57,65 @@ def test_bigwig_holds_the_same(dataset: Dataset, scores: Scores, tmp_path: Path)
             else:
                 assert np.isnan(values[place])
     track.close()
+
+
+BASES = "".join(np.random.default_rng(8).choice(list("ACGT"), 6000))
+
+
+def sliced(folder: Path, records: dict[str, str], **options: object) -> Dataset:
+    folder.mkdir()
+    (folder / "cut.fa").write_text("".join(f">{name}\n{bases}\n" for name, bases in records.items()))
+    return prepare(folder / "cut.fa", folder / "prepared", PrepareOptions(window=64, **options))
+
+
+def made_up(dataset: Dataset) -> Scores:
+    """The loss of each base of train is the number of its place on the chromosome."""
+    pieces = sliding(stretches(dataset, "train"), 64, 64)
+    places = []
+    for position in pieces.positions().tolist():
+        contig, at = dataset.locate(position)
+        places.append(contig.to_home(at, at + 1)[0])
+    losses = np.array(places, dtype=np.float32)
+    return Scores(pieces, losses, losses > 0)
+
+
+def test_a_slice_of_the_other_strand_lies_where_its_bases_are(tmp_path: Path) -> None:
+    pyBigWig = pytest.importorskip("pyBigWig")
+    turned = decode(reverse_complement(encode(BASES[3000:5000])))
+    dataset = sliced(tmp_path / "data", {"chr1:1001-2000": BASES[1000:2000], "chr1:3001-5000/rc": turned})
+    paths, notes = write_tracks(tmp_path, "t", dataset, made_up(dataset))
+    track = pyBigWig.open(str(paths[1]))
+    assert track.chroms() == {"chr1": 5000}
+    values = np.array(track.values("chr1", 0, 5000))
+    written = ~np.isnan(values)
+    assert np.array_equal(values[written], np.flatnonzero(written)) and written.sum() > 2800
+    assert written[1000] and written[4999] and not written[2000:3000].any()
+    track.close()
+    assert len(notes) == 1 and "pieces of chr1 5,000 and not the real length" in notes[0]
+
+
+def test_headers_carry_the_real_length_where_it_is_known(tmp_path: Path) -> None:
+    pyBigWig = pytest.importorskip("pyBigWig")
+    (tmp_path / "chosen.bed").write_text("chr1\t100\t1000\n")
+    (tmp_path / "demo.bed").write_text("chr21\t33001000\t33003000\n")
+    dataset = sliced(tmp_path / "data", {"chr1": BASES}, regions=tmp_path / "chosen.bed")
+    demo = prepare("demo", tmp_path / "demo", PrepareOptions(window=64, regions=tmp_path / "demo.bed"))
+    for held, expected in ((dataset, {"chr1": 6000}), (demo, {"chr21": 48_129_895})):
+        paths, notes = write_tracks(tmp_path, "t", held, made_up(held))
+        track = pyBigWig.open(str(paths[1]))
+        assert track.chroms() == expected and notes == []
+        track.close()
+
+
+def test_bases_that_two_contigs_hold_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    """As in a dataset that was prepared before `prepare` refused it."""
+    dataset = sliced(tmp_path / "data", {"a": BASES[:2000], "b": BASES[1500:3500]})
+    places = ({"chromosome": "chr1", "start": 0}, {"chromosome": "chr1", "start": 1500})
+    contigs = tuple(contig.model_copy(update=place) for contig, place in zip(dataset.contigs, places, strict=True))
+    old = Dataset(dataset.path, dataset.manifest.model_copy(update={"contigs": contigs}))
+    scores = made_up(old)
+    for ask in (lambda: refuse_shared_bases(old, "train"), lambda: write_tracks(tmp_path / "out", "t", old, scores)):
+        with pytest.raises(DatasetError, match=r"hold chr1 from 1,\d+ to [12],\d+, .*--overlaps trim"):
+            ask()
+    assert not (tmp_path / "out").exists()
+    refuse_shared_bases(old, "test")

@@ -105,6 +105,11 @@ def test_a_file_without_an_interval(bed: Write, content: str) -> None:
         read_bed(bed(content))
 
 
+def test_another_format_is_named_for_what_it_is(bed: Write) -> None:
+    with pytest.raises(SourceError, match="is VCF, not BED"):
+        read_bed(bed("##fileformat=VCFv4.2\n"))
+
+
 def test_utf16_is_named_for_what_it_is(bed: Write) -> None:
     with pytest.raises(SourceError, match="UTF-16"):
         read_bed(bed("chr1\t0\t5\n".encode("utf-16")))
