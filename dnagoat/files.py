@@ -1,32 +1,69 @@
-"""How a file comes to be: written whole under a temporary name, then renamed, so that nobody sees half of it."""
+"""How a file comes to be: written whole under a temporary name, then renamed, so that nobody sees half of it.
+
+A symbolic link stays, and the file that it leads to is replaced. What is no plain file (`-`, a pipe, a device) is
+written through, see `dnagoat.streams`.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
+
+from dnagoat.errors import OptionError
+from dnagoat.folders import why_not_writable
+from dnagoat.streams import follow, is_passage, open_input, pour
 
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yields a temporary path beside `path`; on success it is synced and takes the name, on failure it is removed."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Yields a temporary path; on success what lies there is synced and takes the name, on failure it is removed."""
+    if is_passage(path):
+        with tempfile.TemporaryDirectory(prefix="dnagoat-") as folder:
+            yield Path(folder) / "whole"
+            pour(Path(folder) / "whole", path)
+        return
+    target = follow(path)
+    aside = target.with_name(f".{target.name[:200]}.{token_hex(6)}.tmp")
+    target.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield aside
+        if target.is_file():
+            shutil.copymode(target, aside)
         with aside.open("rb") as handle:
             os.fsync(handle.fileno())
-        aside.replace(path)
+        aside.replace(target)
     except OSError as fault:
         if str(fault.filename) == str(aside):
             fault.filename = str(path)  # a person knows the name that was to be
         raise
     finally:
         aside.unlink(missing_ok=True)
+
+
+def may_write(path: Path, option: str, *, force: bool) -> None:
+    """An `OptionError` where `option` names what cannot be written, or may not be: said before there is work to lose.
+
+    Pipes and devices are written through, so that nothing is replaced and `force` is not asked for.
+    """
+    if is_passage(path):
+        return
+    target = follow(path)
+    if target.is_dir():
+        raise OptionError(f"{option} {path} is a folder; give the name of a file")
+    if target.exists() and not force:
+        raise OptionError(f"{path} exists already; give another {option}, or --force to replace it")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise OptionError(f"{path} is protected from writing; give another {option}")
+    if (why := why_not_writable(target.parent)) is not None:
+        raise OptionError(f"{path} cannot be written ({why}); give another {option}")
 
 
 def write_text(path: Path, text: str) -> None:
@@ -41,7 +78,8 @@ def write_json(path: Path, value: Any) -> None:
 
 def read_json(path: Path) -> Any:
     """The value of a file that `write_json` wrote; a `ValueError` where it is none, NaN and infinities included."""
-    return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+    with open_input(path) as handle:
+        return json.loads(handle.read().decode("utf-8"), parse_constant=_refuse)
 
 
 def _refuse(constant: str) -> Any:
@@ -51,7 +89,7 @@ def _refuse(constant: str) -> Any:
 def hash_file(path: Path) -> str:
     """sha256 of a file's bytes, in hexadecimal."""
     digest = sha256()
-    with path.open("rb") as handle:
+    with open_input(path) as handle:
         while block := handle.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The order in which data walks through the rooms. A module may import from its own room and from those before it.
 ROOMS = (
-    ("errors", "config", "files", "wording"),
+    ("errors", "config", "files", "folders", "streams", "wording"),
     ("genome",),
     ("attention",),
     ("counts",),

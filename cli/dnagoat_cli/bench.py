@@ -47,13 +47,17 @@ def bench(
     rounds: Annotated[int, typer.Option(min=1, help="Processes of each arm.", rich_help_panel=WHERE)] = 3,
     repeats: Annotated[int, typer.Option(min=1, help="Timed calls in each.", rich_help_panel=WHERE)] = 5,
     warmup: Annotated[int, typer.Option(min=0, help="Calls before the clock starts.", rich_help_panel=WHERE)] = 2,
-    out: Annotated[Path | None, typer.Option(help="File for the rows, as JSON; a report can show it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File for the rows, as JSON (-: standard output); a report can show it.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
 ) -> None:
+    from dnagoat.files import may_write
     from dnagoat_cli import bench_view as view
 
-    view.refuse_taken(out, force)
+    if out is not None:
+        may_write(out, "--out", force=force)
     if paper:
         _refuse_changed({"preset": preset, "length": length, "batch-size": batch_size, "precision": precision})
     jobs = view.jobs_from(

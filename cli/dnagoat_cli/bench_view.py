@@ -14,13 +14,6 @@ if TYPE_CHECKING:
     from dnagoat.measure.job import Job
 
 
-def refuse_taken(out: Path | None, force: bool) -> None:
-    from dnagoat.errors import OptionError
-
-    if out is not None and out.exists() and not force:
-        raise OptionError(f"{out} exists already; give another --out, or --force to replace it")
-
-
 def arms_from(arms: list[str] | None, paper: bool) -> list[str]:
     """The arms that were named, else RoPE and GOAT; with --paper also the authors' module where it is installed."""
     from typing import get_args
@@ -71,6 +64,7 @@ def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> No
     import dnagoat
     from dnagoat.files import write_json
     from dnagoat.measure.bench import PUBLISHED
+    from dnagoat.streams import STANDARD
 
     result = {
         "format": 1,
@@ -83,6 +77,8 @@ def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> No
     }
     if out is not None:
         write_json(out, result)
+    if out == STANDARD:
+        return
     if as_json:
         sys.stdout.write(json.dumps(result, indent=2) + "\n")
         return

@@ -29,6 +29,8 @@ chains and better) on the same bases.
 
   dnagoat evaluate runs/goat --fasta mine.fa --out scores.tsv
 
+  zcat mine.fa.gz | dnagoat evaluate runs/goat --fasta - | sort -k 2n
+
   dnagoat evaluate runs/goat --tracks tracks/                [dim]for IGV and the UCSC browser[/dim]
 
   dnagoat evaluate runs/goat --what generation --prompts 32 --samples 4
@@ -90,7 +92,10 @@ def evaluate(
         str | None, typer.Option(help="paper: the GOAT authors', in its own table.", rich_help_panel=MORE)
     ] = None,
     fasta: Annotated[
-        Path | None, typer.Option(help="Score these sequences, both strands, as TSV.", rich_help_panel=OUTPUTS)
+        Path | None,
+        typer.Option(
+            help="FASTA or 2bit file, - for standard input: score both strands, as TSV.", rich_help_panel=OUTPUTS
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(help="File for --fasta; default standard output.", rich_help_panel=OUTPUTS)
@@ -112,6 +117,7 @@ def evaluate(
 ) -> None:
     from dnagoat_cli import evaluate_view as view
 
+    view.check_places(fasta, strata or [], out, tracks, force)
     options = view.options_from(
         which=checkpoint,
         seed=seed,
@@ -139,7 +145,7 @@ def evaluate(
     implied = {"strata": strata, "lengths": lengths, "rc": rc_average, "protocol-paper": view.protocol_asked(protocol)}
     wanted = [*(what or []), *(name for name, asked in implied.items() if asked and name not in (what or []))]
     if fasta is not None:
-        view.score_fasta(run, fasta, out, options, force=force, as_json=as_json)
+        view.score_fasta(run, fasta, out, options, as_json=as_json)
     if tracks is not None:
         view.write_tracks(run, tracks, split or ["test"], options, force=force)
     if wanted or (fasta is None and tracks is None):

@@ -68,17 +68,28 @@ def measured(
     return found
 
 
-def score_fasta(
-    run: Path, fasta: Path, out: Path | None, options: MeasureOptions, *, force: bool, as_json: bool
+def check_places(
+    fasta: Path | None, strata: Sequence[Path], out: Path | None, tracks: Path | None, force: bool
 ) -> None:
+    """Everything that can be said of files and folders before anything is computed."""
+    from dnagoat.files import may_write
+    from dnagoat.folders import may_fill
+    from dnagoat.streams import refuse_two_readers
+
+    refuse_two_readers(("--fasta", fasta), *(("--strata", path) for path in strata))
+    if out is not None:
+        may_write(out, "--out", force=force)
+    if tracks is not None:
+        may_fill(tracks, "--tracks")
+
+
+def score_fasta(run: Path, fasta: Path, out: Path | None, options: MeasureOptions, *, as_json: bool) -> None:
     """A line a record: bases, scored bases, log-probabilities of both strands and their means."""
-    from dnagoat.errors import OptionError
     from dnagoat.evaluation.outputs.records import score_records
     from dnagoat.files import write_text
+    from dnagoat.streams import STANDARD
     from dnagoat.training.kept.run import open_run
 
-    if out is not None and out.exists() and not force:
-        raise OptionError(f"{out} exists already; give another --out, or --force to replace it")
     opened = open_run(run)
     model = opened.model(options.which, options.device)
     with bar() as progress:
@@ -88,10 +99,7 @@ def score_fasta(
             for record in score_records(model, fasta, bases, options.context, options.stride, progress=progress)
         ]
     text = json.dumps(records, indent=2, ensure_ascii=False) + "\n" if as_json else "".join(_tsv(records))
-    if out is None:
-        sys.stdout.write(text)
-    else:
-        write_text(out, text)
+    write_text(out or STANDARD, text)
 
 
 def _tsv(records: list[dict[str, str | int | float | None]]) -> Iterator[str]:
@@ -112,10 +120,11 @@ def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: Measur
 
     opened = open_run(run)
     dataset = options.dataset_of(opened)
-    for split in splits:
-        name = f"{opened.name}-{split}"
+    names = {split: f"{opened.name}-{split}" for split in splits}
+    for name in names.values():
         if (folder / f"{name}.bedGraph").exists() and not force:
             raise OptionError(f"{folder / name}.bedGraph exists already; give another --tracks, or --force")
+    for split, name in names.items():
         here = options.but(split=split, fresh=force)
         refuse_shared_bases(dataset, here.split)
         with bar() as progress:

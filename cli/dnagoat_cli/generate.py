@@ -22,6 +22,8 @@ Write DNA with a trained model: continue prompts, or begin from nothing.
 
   dnagoat generate runs/goat --prompts seeds.fa --ban-motif GAATTC --gc-target 0.5
 
+  zcat seeds.fa.gz | dnagoat generate runs/goat --prompts - | gzip > new.fa.gz
+
 Without [bold]--out[/bold] the FASTA goes to standard output. Ctrl-C keeps the sequences that are finished.
 """
 
@@ -38,7 +40,10 @@ def generate(
         list[str] | None, typer.Option(help="Bases to continue; may be repeated.", rich_help_panel=WHAT)
     ] = None,
     prompts: Annotated[
-        Path | None, typer.Option(help="FASTA file, plain or gzip: a prompt a record.", rich_help_panel=WHAT)
+        Path | None,
+        typer.Option(
+            help="FASTA (plain, gzip) or 2bit file, - for standard input: a prompt a record.", rich_help_panel=WHAT
+        ),
     ] = None,
     regions: Annotated[
         Path | None, typer.Option(help="BED file of regions of the dataset, strand in column 6.", rich_help_panel=WHAT)
@@ -71,7 +76,9 @@ def generate(
     gc_target: Annotated[
         float | None, typer.Option(help="GC share to steer to, between 0 and 1.", rich_help_panel=HOW)
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="FASTA file; .gz is compressed.", rich_help_panel=OUTPUT)] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="FASTA file; .gz is compressed, - is standard output.", rich_help_panel=OUTPUT)
+    ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Table (tsv) of each base's log-probability.", rich_help_panel=OUTPUT)
     ] = None,
@@ -92,7 +99,10 @@ def generate(
     from dnagoat.training.kept.run import open_run
     from dnagoat_cli import generate_view as view
 
-    view.refuse_taken([file for file in (out, scores, table) if file is not None], force)
+    out = out or Path("-")
+    view.check_places(
+        {"--prompts": prompts, "--regions": regions}, {"--out": out, "--scores": scores, "--table": table}, force
+    )
     options = SamplingOptions(
         temperature=temperature,
         top_k=top_k,

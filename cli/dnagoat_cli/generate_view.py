@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dnagoat.errors import OptionError, RunError
+from dnagoat.errors import OptionError
 
 if TYPE_CHECKING:
     from dnagoat.generation.generate import Generated, Progress
@@ -31,14 +31,16 @@ def say(note: str) -> None:
     sys.stderr.write(f"note: {note}\n")
 
 
-def refuse_taken(files: Sequence[Path], force: bool) -> None:
-    for file in files:
-        if file.exists() and not force:
-            raise RunError(f"{file} is already there; choose another name or give --force")
-        if file.is_dir():
-            raise RunError(f"{file} is a folder; give the name of a file")
-    if len({file.resolve() for file in files}) < len(files):
-        raise OptionError("--out, --scores and --table must be different files")
+def check_places(inputs: dict[str, Path | None], outputs: dict[str, Path | None], force: bool) -> None:
+    """Everything that can be said of the files before a base is written."""
+    from dnagoat.files import may_write
+    from dnagoat.streams import refuse_two_readers, refuse_two_writers
+
+    refuse_two_readers(*inputs.items())
+    refuse_two_writers(*outputs.items())
+    for option, path in outputs.items():
+        if path is not None:
+            may_write(path, option, force=force)
 
 
 def loaded(run: Run, checkpoint: str, device: str) -> DnaLM:
@@ -145,10 +147,11 @@ def save(
 ) -> None:
     """Writes what was asked for; nothing where no sequence is finished."""
     from dnagoat.generation.output import write_fasta, write_scores, write_table
+    from dnagoat.streams import STANDARD
 
     if not finished.sequences:
         return
-    write_fasta(out or sys.stdout, prompts, finished.sequences, options)
+    write_fasta(out or STANDARD, prompts, finished.sequences, options)
     if scores is not None:
         write_scores(scores, finished.sequences)
     if table is not None:

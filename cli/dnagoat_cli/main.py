@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import errno
+import os
+import select
 import signal
 import sys
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -18,15 +21,31 @@ from dnagoat.training.launch.stop import unwind_when_told
 PLACES = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS),
     *(errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
+    *(errno.ENXIO, errno.ENODEV),
 )
+GONE = 128 + signal.SIGPIPE  # as a shell reports a command whose reader has gone: `| head` has what it wanted
 
 
 class Sentences(TyperGroup):
     """Turns the library's errors into one sentence; bugs keep their traceback."""
 
+    def main(self, *words: Any, **settings: Any) -> Any:
+        try:
+            return super().main(*words, **settings)
+        except SystemExit as end:
+            # Click and rich end with 1 where the reader of a pipe has gone, which is no failure of the command.
+            raise SystemExit(GONE if isinstance(end.__context__, BrokenPipeError) else end.code) from None
+
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            found = super().invoke(ctx)
+            sys.stdout.flush()  # a full disk or a reader that has gone is met here, not while Python ends
+            return found
+        except BrokenPipeError as fault:
+            if not (fault.filename or any(map(_hung_up, (sys.stdout, sys.stderr)))):
+                raise RuntimeError("a pipe between this command's own processes broke") from fault
+            _drop_output()
+            raise typer.Exit(GONE) from None
         except DnagoatError as fault:
             sys.stderr.write(f"error: {fault}\n")
             raise typer.Exit(2) from None
@@ -36,9 +55,30 @@ class Sentences(TyperGroup):
         except OSError as fault:
             if fault.errno not in PLACES:
                 raise
+            _drop_output()
             where = f"{fault.filename}: " if fault.filename else ""
             sys.stderr.write(f"error: {where}{fault.strerror}; give another place, or make room there\n")
             raise typer.Exit(2) from None
+
+
+def _hung_up(stream: TextIO) -> bool:
+    """Whether nobody reads the pipe any longer, as behind `| head`."""
+    try:
+        poll = select.poll()
+        poll.register(stream.fileno(), select.POLLERR)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+    except (OSError, ValueError):
+        return False
+
+
+def _drop_output() -> None:
+    """What is left in the buffer of standard output has nowhere to go: Python must not try again at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
 
 
 app = typer.Typer(
@@ -63,6 +103,9 @@ def root(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
+    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, stream) is None:  # closed by the shell (>&-): what is opened next must not take its place
+            setattr(sys, stream, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
     unwind_when_told()  # training has a handler of its own
 
 

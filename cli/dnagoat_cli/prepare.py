@@ -22,6 +22,8 @@ Turn a genome into a dataset: bases, windows, splits.
 
   dnagoat prepare bacterium.fa --window 512 --split-blocks
 
+  zcat a.fa.gz b.fa.gz | dnagoat prepare - --split-blocks --out data/both
+
   dnagoat prepare --list                                   [dim]the genomes that have a name[/dim]
 """
 
@@ -33,7 +35,8 @@ def prepare(
     source: Annotated[
         str | None,
         typer.Argument(
-            help="A genome's name (--list), or a file: FASTA (plain, gzip, bgzip) or 2bit.", show_default=False
+            help="A genome's name (--list), or a file: FASTA (plain, gzip, bgzip) or 2bit; - is standard input.",
+            show_default=False,
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder to write.", show_default="data/NAME")] = None,
@@ -57,7 +60,7 @@ def prepare(
 ) -> None:
     from dnagoat.errors import OptionError
     from dnagoat.genome.fetch.assemblies import catalogue as known
-    from dnagoat.genome.prepare import PrepareOptions
+    from dnagoat.genome.prepare import PrepareOptions, name_dataset
     from dnagoat.genome.prepare import prepare as run
     from dnagoat_cli.passport import bases_bar, show_catalogue, show_dataset
 
@@ -84,13 +87,5 @@ def prepare(
         force=force,
     )
     with bases_bar() as report:
-        dataset = run(source, out or Path("data") / _name(source), options, report)
+        dataset = run(source, out or Path("data") / name_dataset(source), options, report)
     show_dataset(dataset, as_json)
-
-
-def _name(source: str) -> str:
-    """genome.fa.gz -> genome."""
-    name = Path(source).name
-    for ending in (".gz", ".bgz", ".fa", ".fasta", ".fna", ".2bit"):
-        name = name.removesuffix(ending)
-    return name or "dataset"

@@ -12,7 +12,6 @@ from Bio.Seq import Seq
 from Bio.SeqIO import write
 from Bio.SeqRecord import SeqRecord
 
-from dnagoat.errors import RunError
 from dnagoat.files import written_whole
 from dnagoat.generation.generate import Generated
 from dnagoat.generation.prompts import Prompt
@@ -39,10 +38,8 @@ def identifier(made: Generated) -> str:
     return f"generated_{made.prompt + 1}_{made.sample + 1}"
 
 
-def write_fasta(
-    out: Path | TextIO, prompts: Sequence[Prompt], sequences: Iterable[Generated], options: SamplingOptions
-) -> None:
-    """Wrapped FASTA in the order of prompts and samples; a path that ends in .gz is compressed."""
+def write_fasta(out: Path, prompts: Sequence[Prompt], sequences: Iterable[Generated], options: SamplingOptions) -> None:
+    """Wrapped FASTA in the order of prompts and samples; a path in .gz is compressed, `-` is standard output."""
     records = [
         SeqRecord(Seq(decode(made.codes)), id=identifier(made), description=header(prompts[made.prompt], made, options))
         for made in sequences
@@ -91,20 +88,14 @@ def write_table(out: Path, prompts: Sequence[Prompt], sequences: Iterable[Genera
     _write(out, lambda handle: frame.to_csv(handle, sep="\t", index=False))
 
 
-def _write(out: Path | TextIO, fill: Callable[[TextIO], object]) -> None:
-    if not isinstance(out, Path):
-        fill(out)
-        return
-    try:
-        with written_whole(out) as aside:
-            if out.suffix == ".gz":
-                # No name and no time inside, so that the same sequences give the same bytes.
-                with aside.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                    text = io.TextIOWrapper(packed, encoding="utf-8")
-                    fill(text)
-                    text.flush()
-            else:
-                with aside.open("w", encoding="utf-8") as handle:
-                    fill(handle)
-    except OSError as fault:
-        raise RunError(f"{out} cannot be written: {fault.strerror}; give another --out") from None
+def _write(out: Path, fill: Callable[[TextIO], object]) -> None:
+    with written_whole(out) as aside:
+        if out.suffix == ".gz":
+            # No name and no time inside, so that the same sequences give the same bytes.
+            with aside.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+                text = io.TextIOWrapper(packed, encoding="utf-8")
+                fill(text)
+                text.flush()
+        else:
+            with aside.open("w", encoding="utf-8") as handle:
+                fill(handle)

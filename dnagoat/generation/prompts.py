@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from bisect import bisect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +16,10 @@ from dnagoat.errors import PromptError
 from dnagoat.genome.alphabet import AMBIGUOUS, CODE, GAP, TABLE, URACIL, Codes, N, letter_name, reverse_complement
 from dnagoat.genome.place import Strand
 from dnagoat.genome.read.bed import locate_whole, read_bed
+from dnagoat.genome.read.records import Header
 from dnagoat.genome.read.source import Source, refuse_other
+from dnagoat.genome.read.twobit import TwoBitScan
+from dnagoat.streams import name_input
 
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
@@ -52,7 +55,9 @@ def nothing() -> Prompt:
 
 def from_text(text: str, say: Say) -> Prompt:
     """Letters A, C, G, T in either case, blanks ignored; IUPAC codes become N and U becomes T, which `say` is told."""
-    letters = "".join(text.split()).encode("utf-8")
+    letters = "".join(text.split()).encode("utf-8", errors="surrogateescape")
+    if not letters:
+        raise PromptError("--prompt is empty; give it bases, or leave it out to begin from the start symbol")
     return Prompt(_codes(letters, "the prompt", say), "prompt", "command line")
 
 
@@ -73,25 +78,40 @@ def _codes(letters: bytes, what: str, say: Say) -> Codes:
 
 
 def from_fasta(path: Path, say: Say) -> list[Prompt]:
-    """One prompt a record of a FASTA file, plain or gzip."""
-    text = _text(path)
+    """One prompt a record of a FASTA file, plain or gzip, or of a 2bit file; one without bases is the start symbol."""
+    source = Source(path)
+    found = _of_twobit(source) if source.kind == "2bit" else _of_text(source, say)
+    return [Prompt(codes, name, name_input(Path(path.name))) for name, codes in found]
+
+
+def _of_twobit(source: Source) -> Iterator[tuple[str, Codes]]:
+    """Names and bases of a 2bit file's records."""
+    parts: dict[str, list[Codes]] = {}
+    for event in TwoBitScan(source).events():
+        if isinstance(event, Header):
+            parts[event.name] = []
+        else:
+            parts[next(reversed(parts))].append(event.tokens & np.uint8(CODE))
+    return ((name, np.concatenate([np.zeros(0, np.uint8), *own])) for name, own in parts.items())
+
+
+def _of_text(source: Source, say: Say) -> Iterator[tuple[str, Codes]]:
+    """Names and bases of a FASTA file's records."""
+    text = _text(source)
     if not text.lstrip().startswith(">"):
-        raise PromptError(f"{path} is not FASTA: it does not begin with '>'; give the prompt itself with --prompt")
-    prompts = []
+        raise PromptError(f"{source} is not FASTA: it does not begin with '>'; give the prompt itself with --prompt")
     for title, sequence in SimpleFastaParser(io.StringIO(text)):  # type: ignore[no-untyped-call]
         name = (title.split() or ["unnamed"])[0]
-        codes = _codes(sequence.encode("utf-8"), f"record {name!r} of {path}", say)
-        prompts.append(Prompt(codes, name, path.name))
-    return prompts
+        yield name, _codes(sequence.encode("utf-8"), f"record {name!r} of {source}", say)
 
 
-def _text(path: Path) -> str:
-    content = b"".join(Source(path).blocks())
-    refuse_other(path, content)
+def _text(source: Source) -> str:
+    content = b"".join(source.blocks())
+    refuse_other(source.path, content)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise PromptError(f"{path} is not text; give FASTA in ASCII or UTF-8") from None
+        raise PromptError(f"{source} is not text; give FASTA in ASCII or UTF-8") from None
 
 
 def from_regions(path: Path, dataset: Dataset, say: Say) -> list[Prompt]:

@@ -10,8 +10,9 @@ from pydantic import Field, model_validator
 
 from dnagoat import __version__
 from dnagoat.config import Frozen
-from dnagoat.errors import SourceError, WindowError
+from dnagoat.errors import OptionError, SourceError, WindowError
 from dnagoat.files import write_text
+from dnagoat.folders import may_fill
 from dnagoat.genome.alphabet import BASES, MASKED
 from dnagoat.genome.chromosomes import find_others
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
@@ -29,6 +30,7 @@ from dnagoat.genome.store.folder import may_replace, new_folder
 from dnagoat.genome.store.freed_memory import keep_freed
 from dnagoat.genome.store.window_table import WindowTable, write_bed
 from dnagoat.genome.store.writing import Stored, leave_out, store_records
+from dnagoat.streams import is_stream, name_input, refuse_two_readers
 
 
 class PrepareOptions(Frozen):
@@ -67,11 +69,13 @@ def prepare(source: Path | str, out: Path, options: PrepareOptions, progress: Te
     taken or a contig that does not exist, `WindowError` where no window is left. Nothing is written under `out` until
     all is done.
     """
+    may_fill(out, "--out")
     may_replace(out, options.force)
+    refuse_two_readers(("the genome", Path(source)), ("--regions", options.regions), ("--catalogue", options.catalogue))
     keep_freed()
     assembly = named(source, options.catalogue)
     if assembly is None:
-        if not Path(source).exists():
+        if not (is_stream(Path(source)) or Path(source).exists()):
             raise SourceError(f"{source} does not exist; give a FASTA file, or the name of an assembly")
         opened = Source(Path(source), threads=options.workers)
     else:
@@ -102,6 +106,16 @@ def command(source: SourceRecord, rules: Rules, out: Path | str) -> str | None:
     return shlex.join(map(str, [*words, "--out", out]))
 
 
+def name_dataset(source: str) -> str:
+    """genome.fa.gz -> genome; an `OptionError` for a stream, which has no name."""
+    if is_stream(Path(source)):
+        raise OptionError(f"{name_input(Path(source))} has no name that a dataset could take; give --out FOLDER")
+    name = Path(source).name
+    for ending in (".gz", ".bgz", ".fa", ".fasta", ".fna", ".2bit"):
+        name = name.removesuffix(ending)
+    return name or "dataset"
+
+
 def named(source: Path | str, own: Path | None) -> Assembly | None:
     """The genome of that name; None where `source` is a file. A name that is both is refused."""
     assembly = catalogue(own).get(str(source))
@@ -122,7 +136,7 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
     if options.bed:
         write_bed(folder)
     if not sum(table.kept.values()):
-        raise WindowError(f"{source.path}: no window is left, {_why_none(contigs, table, rules)}")
+        raise WindowError(f"{source}: no window is left, {_why_none(contigs, table, rules)}")
     manifest = Manifest(
         tool_version=__version__,
         content_hash=content_hash(stored.sha256, table.sha256, rules.window, contigs),
@@ -130,9 +144,9 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
         windows_sha256=table.sha256,
         token_codes={**{base: code for code, base in enumerate(BASES)}, "soft-masked": MASKED},
         source=SourceRecord(
-            name=source.path.name,
+            name="-" if source.streamed else source.path.name,
             kind=source.kind,
-            bytes=source.size,
+            bytes=source.done,
             sha256=source.sha256,
             assembly=assembly.name if assembly else None,
             address=assembly.address if assembly else None,

@@ -11,6 +11,7 @@ from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat_cli import app
+from tests.genome.small import twobit
 
 ON_CPU = ["--device", "cpu", "--block", "100", "--resamples", "1000"]
 
@@ -106,6 +107,34 @@ def test_records_of_a_file(make_run, tmp_path: Path) -> None:
     assert run_it(*words)[:2] == (0, "")
     assert json.loads(target.read_text())[0]["name"] == "x"
     assert run_it(*words)[0] == 2
+
+
+def test_records_come_from_standard_input_and_from_2bit(make_run, tmp_path: Path) -> None:
+    (tmp_path / "a.fa").write_text(">x\nACGTACGT\n>y\nNNN\n")
+    (tmp_path / "a.2bit").write_bytes(twobit({"x": "ACGTACGT", "y": "NNN"}))
+    run = make_run()
+    words = ["evaluate", str(run.path), "--device", "cpu", "--out", "-", "--fasta"]
+    text = (tmp_path / "a.fa").read_text()
+    made = [
+        CliRunner().invoke(app, [*words, name], input=text) for name in ("-", f"{tmp_path}/a.fa", f"{tmp_path}/a.2bit")
+    ]
+    assert [one.exit_code for one in made] == [0, 0, 0], made[0].stderr
+    assert made[0].stdout == made[1].stdout == made[2].stdout and made[0].stdout.startswith("name\tlength\t")
+    both = CliRunner().invoke(app, [*words, "-", "--strata", "-"], input=text)
+    assert both.exit_code == 2 and "standard input is read by --fasta and by --strata" in both.stderr
+
+
+def test_places_are_looked_at_before_anything_is_scored(make_run, tmp_path: Path) -> None:
+    (tmp_path / "a.fa").write_text(">x\nACGTACGT\n")
+    run = make_run()
+    for words, said in (
+        (("--out", tmp_path / "a.fa" / "below"), "cannot be written"),
+        (("--tracks", tmp_path / "a.fa"), "is a file; give the name of a folder"),
+        (("--tracks", "-"), "--tracks - is standard output, and a folder is written"),
+    ):
+        code, out, err = run_it(run.path, "--fasta", tmp_path / "a.fa", "--what", "rc", *words, "--device", "cpu")
+        assert (code, out) == (2, "") and said in err and len(err.splitlines()) == 1
+    assert not (run.path / "evaluation").exists()
 
 
 def test_tracks(make_run, tmp_path: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -14,6 +17,7 @@ from typer.testing import CliRunner, Result
 from dnagoat.genome.dataset import Dataset
 from dnagoat.training.kept.run import Run
 from dnagoat_cli import app
+from tests.genome.small import twobit
 
 HEADER = re.compile(
     r" prompt=(\S+) source=(\S+) prompt_bases=(\d+) (?:coordinates=(\S+) )?strand=([+-]) sample=(\d+) seed=(\d+)"
@@ -78,7 +82,7 @@ def test_a_taken_name_is_kept_without_force(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "new.fa"
     out.write_text("mine")
     refused = call(run.path, "--length", 5, "--out", out)
-    assert refused.exit_code == 2 and "already there" in refused.stderr and out.read_text() == "mine"
+    assert refused.exit_code == 2 and "exists already" in refused.stderr and out.read_text() == "mine"
     assert call(run.path, "--length", 5, "--out", out, "--force").exit_code == 0
     assert out.read_text().startswith(">generated")
 
@@ -95,6 +99,9 @@ def test_a_taken_name_is_kept_without_force(run: Run, tmp_path: Path) -> None:
         (["--from-split", "exam"], "there are train, val, test"),
         (["--from-split", "val", "--count", "999"], "fewer than --count 999"),
         (["--prompts", "nowhere.fa"], "does not exist"),
+        (["--prompt", ""], "--prompt is empty; give it bases, or leave it out"),
+        (["--prompt", " \n"], "--prompt is empty"),
+        (["--scores", "-", "--table", "-"], "standard output is written by --scores and by --table"),
         (["--checkpoint", "first"], "best or last"),
         (["--max-context", "1"], "--max-context 1"),
         (["--device", "abacus"], "abacus"),
@@ -106,6 +113,46 @@ def test_a_users_fault_is_one_sentence(run: Run, tmp_path: Path, words: list[str
     assert result.exit_code == 2
     assert result.stderr.startswith("error: ") and sentence in result.stderr and result.stderr.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_sequences_go_through_pipes_and_devices(run: Run, tmp_path: Path) -> None:
+    asked = (run.path, "--prompt", "ACGT", "--length", 20)
+    pipe, link = tmp_path / "pipe", tmp_path / "link.tsv"
+    os.mkfifo(pipe)
+    link.symlink_to("scores.tsv")
+    with ThreadPoolExecutor(1) as pool:
+        came = pool.submit(pipe.read_text)
+        made = call(*asked, "--out", pipe, "--scores", link, "--table", "/dev/null")
+        assert (made.exit_code, made.stdout) == (0, "") and came.result(20) == call(*asked).stdout
+    assert pipe.is_fifo() and link.is_symlink() and len((tmp_path / "scores.tsv").read_text().splitlines()) == 21
+    table = call(*asked, "--out", "/dev/null", "--table", "-")
+    assert table.exit_code == 0 and table.stdout.splitlines()[0].startswith("sequence\tprompt\t")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link.tsv", "pipe", "scores.tsv"]
+
+
+def test_prompts_and_regions_come_from_standard_input(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "seeds.fa").write_text(">a\nACGT\n>b\nTTTT\n")
+    (tmp_path / "seeds.bed").write_text("two\t100\t130\n")
+    for option, name in (("--prompts", "seeds.fa"), ("--regions", "seeds.bed")):
+        words = ["generate", str(run.path), "--length", "9", option]
+        piped = CliRunner().invoke(app, [*words, "-"], input=(tmp_path / name).read_text())
+        assert piped.exit_code == 0 and piped.stderr == ""
+        assert bases(piped.stdout) == bases(call(run.path, "--length", 9, option, tmp_path / name).stdout)
+    both = call(run.path, "--prompts", "-", "--regions", "-")
+    assert both.exit_code == 2 and "standard input is read by --prompts and by --regions" in both.stderr
+
+
+def test_prompts_of_a_2bit_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "seeds.2bit").write_bytes(twobit({"a": "ACGTNNac", "b": "TTTT"}))
+    (tmp_path / "seeds.fa").write_text(">a\nACGTNNac\n>b\nTTTT\n")
+    made = [call(run.path, "--length", 9, "--prompts", tmp_path / name) for name in ("seeds.2bit", "seeds.fa")]
+    assert bases(made[0].stdout) == bases(made[1].stdout) != []
+    refused = call(run.path, "--length", 9, "--regions", tmp_path / "seeds.2bit")
+    assert refused.exit_code == 2 and "is 2bit, not " in refused.stderr and "UTF-16" not in refused.stderr
+
+
+def bases(text: str) -> list[str]:
+    return [str(record.seq) for record in SeqIO.parse(io.StringIO(text), "fasta")]
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
-"""Small genomes: random bases, FASTA text, and the ways in which a file is packed."""
+"""Small genomes: random bases, FASTA and 2bit, and the ways in which a file is packed."""
 
 from __future__ import annotations
 
 import gzip
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -33,3 +34,29 @@ def packed(data: bytes, how: str, path: Path) -> Path:
                 writer.write(data[at : at + 100])
                 writer.flush()
     return path
+
+
+def runs(flags: list[bool]) -> list[tuple[int, int]]:
+    """(start, size) of each stretch of true flags."""
+    edges = np.flatnonzero(np.diff([False, *flags, False]))
+    return [(int(start), int(end - start)) for start, end in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def twobit(records: dict[str, str]) -> bytes:
+    """A 2bit file as https://genome.ucsc.edu/FAQ/FAQformat.html#format7 describes it, little-endian."""
+    parts = []
+    for bases in records.values():
+        part = struct.pack("<I", len(bases))
+        for flags in ([base in "Nn" for base in bases], [base.islower() for base in bases]):
+            blocks = runs(flags)
+            part += struct.pack(f"<I{2 * len(blocks)}I", len(blocks), *(b[0] for b in blocks), *(b[1] for b in blocks))
+        packed = bytearray((len(bases) + 3) // 4)
+        for place, base in enumerate(bases.upper()):
+            packed[place // 4] |= "TCAG".find(base.replace("N", "T")) << (6 - 2 * (place % 4))
+        parts.append(part + struct.pack("<I", 0) + bytes(packed))
+    at = 16 + sum(5 + len(name) for name in records)
+    index = b""
+    for name, part in zip(records, parts, strict=True):
+        index += bytes([len(name)]) + name.encode() + struct.pack("<I", at)
+        at += len(part)
+    return struct.pack("<4I", 0x1A412743, 0, len(records), 0) + index + b"".join(parts)

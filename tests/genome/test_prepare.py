@@ -175,7 +175,7 @@ def test_windows_go_to_a_bed_file_on_request(prepared: Prepared) -> None:
 def test_two_at_once_are_refused(prepared: Prepared, tmp_path: Path) -> None:
     with new_folder(tmp_path / "dataset", False) as folder:
         (folder / "mine").write_text("mine")
-        with pytest.raises(DatasetError, match="another prepare is writing"):
+        with pytest.raises(OptionError, match="another prepare is writing"):
             prepared({"a": random_bases(100)}, window=10)
         assert leftovers(folder) == ["mine"]
     assert leftovers(tmp_path / "dataset") == ["mine"]

@@ -17,6 +17,7 @@ from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
 from dnagoat.genome.read.records import Bases, Header
 from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
+from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.model.transformer import DnaLM
 
 AT_ONCE = 1 << 22  # bases of the records that are held and scored together
@@ -58,7 +59,7 @@ def score_records(
     stride: int | None = None,
     progress: Progress = silent,
 ) -> Iterator[Record]:
-    """Scores each record of a FASTA file (plain or gzip), in order; memory is that of a few million bases.
+    """Scores each record of a FASTA (plain, gzip) or 2bit file, in order; memory is that of a few million bases.
 
     A record longer than `context` (the training length) is read in overlapping pieces that move by `stride` (half the
     context); each base is scored once.
@@ -79,7 +80,8 @@ def score_records(
 
 def _records(path: Path) -> Iterator[tuple[str, Codes]]:
     name, parts = None, list[Codes]()
-    for event in FastaScan(Source(path)).events():
+    source = Source(path)
+    for event in (TwoBitScan(source) if source.kind == "2bit" else FastaScan(source)).events():
         if isinstance(event, Header):
             if name is not None:
                 yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
@@ -87,7 +89,7 @@ def _records(path: Path) -> Iterator[tuple[str, Codes]]:
         elif isinstance(event, Bases):
             parts.append(event.tokens & np.uint8(CODE))
     if name is None:
-        raise SourceError(f"{path} holds no record; give FASTA with at least one sequence")
+        raise SourceError(f"{source} holds no record; give FASTA with at least one sequence")
     yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
 
 

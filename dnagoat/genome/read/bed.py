@@ -5,16 +5,12 @@ BED: name, start, end, then columns that depend (https://genome.ucsc.edu/FAQ/FAQ
 
 from __future__ import annotations
 
-import gzip
 import re
-import sys
-import zlib
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -23,6 +19,7 @@ from dnagoat.files import hash_file
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import Names, Strand
 from dnagoat.genome.read.source import Source, refuse_other
+from dnagoat.streams import is_stream
 from dnagoat.wording import counted
 
 _NOT_INTERVALS: Final = re.compile(r"(#|track|browser)(\s|$)|#")
@@ -65,34 +62,28 @@ class Bed:
 
 
 def read_bed(path: Path) -> Bed:
-    """The intervals of a BED file, plain or gzip, or of standard input (`-`).
+    """The intervals of a BED file, plain or gzip, or of a stream.
 
     A `SourceError` names the first line that is none: too few columns, what is no whole number, no base within.
     """
-    if str(path) == "-" or not path.is_file():
-        return _read_pipe(path)
-    source = Source(path)
-    content = b"".join(source.blocks())
-    return Bed(str(path), source.sha256, tuple(_intervals(str(path), content)))
+    return _read_stream(path) if is_stream(path) else _read(path)
 
 
 def bed_sha256(path: Path) -> str:
     """What is in a BED file: an edited one is another, a moved one is not."""
-    return hash_file(path) if path.is_file() else _read_pipe(path).sha256
+    return read_bed(path).sha256 if is_stream(path) else hash_file(path)
 
 
 @cache
-def _read_pipe(path: Path) -> Bed:
-    """A pipe can be read once only, and who asks again is told the same."""
-    name = "standard input" if str(path) == "-" else str(path)
-    if str(path) != "-" and (not path.exists() or path.is_dir()):
-        Source(path)  # which says in a sentence what is amiss
-    raw = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-    try:
-        content = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
-    except (OSError, EOFError, zlib.error) as fault:
-        raise SourceError(f"{name} is a damaged gzip stream: {fault}") from None
-    return Bed(name, sha256(raw).hexdigest(), tuple(_intervals(name, content)))
+def _read_stream(path: Path) -> Bed:
+    """A stream can be read once only, and who asks again is told the same."""
+    return _read(path)
+
+
+def _read(path: Path) -> Bed:
+    source = Source(path)
+    content = b"".join(source.blocks())
+    return Bed(str(source), source.sha256, tuple(_intervals(str(source), content)))
 
 
 def _intervals(name: str, content: bytes) -> Iterator[Interval]:

@@ -56,8 +56,8 @@ class RegionScan:
                 unpacked.unlink()
 
     def _index(self) -> Path | None:
-        """Reads the whole source once, for its index; a gzip that is no bgzip is unpacked on the way."""
-        unpacked = self._scratch / "unpacked.fa" if self.source.kind == "gzip" else None
+        """Reads the whole source once, for its index; a gzip that is no bgzip, or a stream, is unpacked on the way."""
+        unpacked = self._scratch / "unpacked.fa" if self.source.kind == "gzip" or self.source.streamed else None
         scan = FastaScan(self.source, copy=unpacked)
         for event in scan.events():
             if isinstance(event, Bases):
@@ -84,11 +84,11 @@ class RegionScan:
         for interval in self._bed.intervals:
             if interval.name in self.uneven:
                 raise SourceError(
-                    f"{self._bed.where(interval)}: the lines of {interval.name} in {self.source.path} are uneven, so "
+                    f"{self._bed.where(interval)}: the lines of {interval.name} in {self.source} are uneven, so "
                     "that no base can be looked up; wrap them evenly (`seqkit seq -w 60`)"
                 )
         contigs = [_contig(name, length) for name, length in lengths.items()]
-        located = locate_whole(self._bed, contigs, str(self.source.path))
+        located = locate_whole(self._bed, contigs, str(self.source))
         if self._overlaps == "refuse":
             _refuse_shared(self._bed, located.stretches)
         self.notes = located.notes

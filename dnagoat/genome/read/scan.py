@@ -58,7 +58,7 @@ class FastaScan:
                 yield from self._sequence(text[place:])
             fresh = text[-1:] in (b"\n", b"\r")
         if self._lines is None:
-            raise SourceError(f"{self.source.path} holds no FASTA record: no line begins with '>'")
+            raise SourceError(f"{self.source} holds no FASTA record: no line begins with '>'")
         self._close()
 
     def _blocks(self) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ class FastaScan:
         self._close()
         words = line[1:].split(maxsplit=1)
         number = self._line - 1 if line[-1:] in b"\r\n" else self._line
-        where = f"{self.source.path}, line {number:,}"
+        where = f"{self.source}, line {number:,}"
         if not words or line[1:2] in (b" ", b"\t"):
             raise SourceError(f"{where}: a header without a name; put one right after the '>'")
         try:
@@ -159,10 +159,10 @@ class FastaScan:
             self.uneven.append(lines.name)
 
     def _where(self) -> str:
-        return f"{self.source.path}, line {self._line:,}"
+        return f"{self.source}, line {self._line:,}"
 
     def share(self) -> float:
-        return self.source.done / self.source.size
+        return self.source.done / self.source.size if self.source.size else 0.0
 
     def write_index(self, folder: Path) -> None:
         """genome.fai as `samtools faidx` has it, without records whose lines are uneven; genome.gzi for bgzip."""

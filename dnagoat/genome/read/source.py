@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
@@ -13,6 +14,7 @@ from isal.igzip_lib import IsalError
 
 from dnagoat.errors import SourceError
 from dnagoat.genome.read.ahead import ahead
+from dnagoat.streams import is_stream, name_input, open_input
 
 Kind = Literal["plain", "gzip", "bgzip", "2bit"]
 
@@ -20,6 +22,7 @@ READ: Final = 1 << 18  # bytes of the file at a time
 BLOCK: Final = 1 << 20  # decompressed bytes at a time, about: what stays in a core's cache
 _GZIP: Final = b"\x1f\x8b"
 _TWOBIT: Final = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
+_HEAD: Final = 64  # bytes that tell what a file is
 _MEMBER: Final = 31  # zlib's window bits for gzip, with its header and checksum
 
 # What a file that is no FASTA begins with, and what a person calls it.
@@ -30,6 +33,8 @@ _OTHERS: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\xfd7zXZ\x00", "xz; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "zstd; unpack it first"),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
+    (_TWOBIT[0], "2bit, not {wanted}; `twoBitToFa` makes FASTA of it"),
+    (_TWOBIT[1], "2bit, not {wanted}; `twoBitToFa` makes FASTA of it"),
     (b"BAM\x01", "BAM; convert it with `samtools fasta`"),
     (b"CRAM", "CRAM; convert it with `samtools fasta`"),
     (b"\x89HDF", "HDF5, not {wanted}"),
@@ -51,41 +56,49 @@ def refuse_other(path: Path, head: bytes, wanted: str = "FASTA") -> None:
     """A `SourceError` that names what the file is, where its first bytes are those of something that is no FASTA."""
     for start, name in _OTHERS:
         if head.startswith(start):
-            raise SourceError(f"{path} is {name.format(wanted=wanted)}")
+            raise SourceError(f"{name_input(path)} is {name.format(wanted=wanted)}")
     if b"\0" in head[:4096]:
-        raise SourceError(f"{path} is a binary file or UTF-16 text, not {wanted}")
+        raise SourceError(f"{name_input(path)} is a binary file or UTF-16 text, not {wanted}")
 
 
 class Source:
-    """A file that is read once: `blocks()` yields its decompressed bytes and keeps count.
+    """A file or a stream that is read once: `blocks()` yields its decompressed bytes and keeps count.
 
-    After the last block `sha256` is that of the file as it lies there, and `gzi` the block offsets of a bgzip file
-    (compressed, decompressed) without the first and the empty last, as htslib's index has them.
+    After the last block `sha256` is that of the bytes as they came, and `gzi` the block offsets of a bgzip file
+    (compressed, decompressed) without the first and the empty last, as htslib's index has them. `str(source)` is what a
+    sentence calls it.
     """
 
     def __init__(self, path: Path, *, threads: int = 1) -> None:
         self.path = path
+        self.streamed = is_stream(path)
         self._threads = threads
-        if not path.exists():
+        if not (self.streamed or path.exists()):
             raise SourceError(f"{path} does not exist; give a file that is there")
-        if not path.is_file():
-            raise SourceError(f"{path} is not a file; give one")
+        if path.is_dir():
+            raise SourceError(f"{path} is not a file but a folder; give a file")
         try:
-            self.size = path.stat().st_size
-            head = self._head(0)
+            self._open = ExitStack()
+            handle = self._open.enter_context(open_input(path))
+            self.size = 0 if self.streamed else path.stat().st_size  # of a stream it is not known
+            head = handle.read(_HEAD)
         except OSError as fault:
-            raise SourceError(f"{path} cannot be read: {fault.strerror}") from None
-        if not head:
-            raise SourceError(f"{path} is empty")
+            raise SourceError(f"{self} cannot be read: {fault.strerror}") from None
+        # What a stream gave it does not give again: it stays open, and its first bytes are kept.
+        self._begun = (head, handle) if self.streamed else None
         self.kind: Kind = _kind(head)
         self.done = 0  # bytes of the file that were read
         self.gzi: list[tuple[int, int]] = []
         self._digest = sha256()
+        if not self.streamed or not head or self.kind == "2bit":
+            self._open.close()
+        if not head:
+            raise SourceError(f"{self} is empty")
+        if self.streamed and self.kind == "2bit":
+            raise SourceError(f"{self} is 2bit, whose records are read by their place; save it to a file and name it")
 
-    def _head(self, at: int) -> bytes:
-        with self.path.open("rb") as handle:
-            handle.seek(at)
-            return handle.read(64)
+    def __str__(self) -> str:
+        return name_input(self.path)
 
     @property
     def sha256(self) -> str:
@@ -118,8 +131,10 @@ class Source:
         return self._raw() if self.kind in ("plain", "2bit") else self._unzipped()
 
     def _raw(self) -> Iterator[bytes]:
-        with self.path.open("rb") as handle:
-            while piece := self._read(handle):
+        with self._open:
+            head, handle = self._begun or (b"", self._open.enter_context(self.path.open("rb")))
+            while piece := head or self._read(handle):
+                head = b""
                 self.done += len(piece)
                 self._digest.update(piece)
                 yield piece
@@ -128,7 +143,7 @@ class Source:
         try:
             return handle.read(READ)
         except OSError as fault:
-            raise SourceError(f"{self.path} cannot be read: {fault.strerror}") from None
+            raise SourceError(f"{self} cannot be read: {fault.strerror}") from None
 
     def _unzipped(self) -> Iterator[bytes]:
         member = isal_zlib.decompressobj(_MEMBER)
@@ -138,12 +153,12 @@ class Source:
                 if fresh and not piece.strip(b"\0"):
                     break  # zero padding between or after members is allowed
                 if fresh and out and not _GZIP.startswith(piece[:2]):
-                    raise SourceError(f"{self.path} has something else after its gzip data; it is damaged")
+                    raise SourceError(f"{self} has something else after its gzip data; it is damaged")
                 try:
                     data = member.decompress(piece)
                 except IsalError as fault:  # type: ignore[misc]  # its stub declares an instance
                     reason = "its checksum does not match" if "checksum" in str(fault) else "it cannot be unpacked"
-                    raise SourceError(f"{self.path} is a damaged gzip file: {reason}; fetch it again") from None
+                    raise SourceError(f"{self} is a damaged gzip file: {reason}; fetch it again") from None
                 fresh = False
                 out += len(data)
                 if data:
@@ -155,7 +170,7 @@ class Source:
                 if self.kind == "bgzip":
                     self.gzi.append((self.done - len(piece), out))
         if not fresh:
-            raise SourceError(f"{self.path} is a gzip file that was cut short; fetch it again")
+            raise SourceError(f"{self} is a gzip file that was cut short; fetch it again")
         if self.kind == "bgzip":
             self._drop_end_marker(out)
 
@@ -164,14 +179,17 @@ class Source:
         self.gzi.pop()
         # Only this marker tells a file that was cut between two blocks from a whole one (SAM specification, 4.1.2).
         if out and (not self.gzi or self.gzi[-1][1] != out):
-            if self.gzi and _kind(self._head(self.gzi[-1][0])) != "bgzip":
+            if self.gzi and not self.streamed and _kind(self._head(self.gzi[-1][0])) != "bgzip":
                 self.kind, self.gzi = "gzip", []  # ordinary gzip was put behind it: whole, but without blocks
                 return
-            raise SourceError(
-                f"{self.path} is a bgzip file without its end marker, so it was cut short; fetch it again"
-            )
+            raise SourceError(f"{self} is a bgzip file without its end marker, so it was cut short; fetch it again")
         if self.gzi:
             self.gzi.pop()
+
+    def _head(self, at: int) -> bytes:
+        with self.path.open("rb") as handle:
+            handle.seek(at)
+            return handle.read(_HEAD)
 
     def write_gzi(self, path: Path) -> None:
         """The block index in htslib's format: little-endian count, then (compressed, decompressed) offsets."""

@@ -66,10 +66,10 @@ def test_standard_input_and_pipes_are_read_once(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
     from dnagoat.genome.read import bed
 
-    bed._read_pipe.cache_clear()
+    bed._read_stream.cache_clear()
     first, again = read_bed(Path("-")), read_bed(Path("-"))
     assert first.intervals[0][:3] == ("chr1", 5, 9) and first.title == "standard input" and again is first
-    bed._read_pipe.cache_clear()
+    bed._read_stream.cache_clear()
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     child = subprocess.Popen([sys.executable, "-c", f"open({str(pipe)!r}, 'wb').write({raw!r})"])
