@@ -88,3 +88,17 @@ def test_dataset_is_read_as_its_page_says(tmp_path: Path) -> None:
         [sys.executable, "-W", "error", "-c", code + told], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert result.stdout == "ACGTNACGTN .....xxxxx True\n"
+
+
+@pytest.mark.slow
+def test_library_example_runs(tmp_path: Path) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+    assert 10 <= len([line for line in code.splitlines() if line]) <= 15
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    nll, written, scored, verdict, page = result.stdout.splitlines()
+    assert 1.2 < float(nll.split()[0]) < 1.5
+    assert re.fullmatch("[ACGT]{100} -[0-9.]+", written) and re.fullmatch("mine -[0-9.]+", scored)
+    assert "too few seeds" in verdict and (tmp_path / page).read_text(encoding="utf-8").startswith("<!doctype html>")

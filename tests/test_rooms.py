@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The order in which data walks through the rooms. A module may import from its own room and from those before it.
 ROOMS = (
-    ("errors", "config", "files", "folders", "streams", "wording"),
+    ("errors", "config", "files", "folders", "machine", "progress", "streams", "wording"),
     ("genome",),
     ("attention",),
     ("counts",),
@@ -22,6 +22,7 @@ ROOMS = (
     ("evaluation",),
     ("measure",),
     ("reporting",),
+    ("api",),
 )
 RANK = {name: rank for rank, names in enumerate(ROOMS) for name in names}
 COMMAND_LINE = {"typer", "click", "rich", "dnagoat_cli"}

@@ -71,16 +71,35 @@ def compare(
     micro_batch: o.MicroBatch = None,
 ) -> None:
     given = {**locals(), "lr": None}
+    import shlex
+    import sys
+
+    from dnagoat.errors import Stopped
+    from dnagoat.evaluation.comparison.compare import Comparison
+    from dnagoat.evaluation.comparison.compare import compare as run
     from dnagoat.genome.dataset import open_dataset
+    from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.presets import configure
     from dnagoat_cli.compare_view import show
-    from dnagoat_cli.comparing import Comparison
+    from dnagoat_cli.terminal.progress import show_progress
 
     data = open_dataset(dataset)
     base = configure(preset or "small", str(dataset), data.content_hash, data.window, o.fields(given))
-    rates = (base.train.lr,) if lr is None else o.numbers(lr, "--lr")
-    comparison = Comparison(data, base, tuple(arm), tuple(range(seeds)), out, rates, match_parameters)
-    targets = () if reach is None else o.numbers(reach, "--reach")
-    comparison.refuse_mixture()
-    comparison.train(jobs=jobs, threads=threads, device=device, quiet=as_json)
-    show(comparison.judged(windows=windows, reach=targets, device=device, quiet=as_json), out, as_json)
+    rates = () if lr is None else o.numbers(lr, "--lr")
+    try:
+        with show_progress(quiet=as_json) as progress, stop_asked() as stop:
+            result = run(
+                Comparison(data, base, tuple(arm), out, seeds, rates, match_parameters),
+                windows=windows,
+                reach=() if reach is None else o.numbers(reach, "--reach"),
+                jobs=jobs,
+                threads=threads,
+                device=device,
+                command=shlex.join(["dnagoat", *sys.argv[1:]]),
+                stop=stop,
+                progress=progress,
+            )
+    except Stopped as end:
+        typer.echo(f"{end.signal.name}: every run is saved; the same command continues {out}", err=True)
+        raise
+    show(result, out, as_json)

@@ -145,13 +145,16 @@ def measures() -> MeasureOptions:
 
 def reported(plan: Plan, runs: Sequence[Run], force: bool) -> None:
     """Measures, report and the comparison in the terminal; an existing report of these very runs stays."""
+    from dnagoat.reporting.missing import measure_missing
     from dnagoat.reporting.report import report
     from dnagoat.reporting.results import read
-    from dnagoat_cli.measuring import measured
     from dnagoat_cli.report_view import show
+    from dnagoat_cli.terminal.notes import say as note
+    from dnagoat_cli.terminal.progress import show_progress
 
     say("[bold]4 of 4[/bold]  scoring, and the report")
-    measured(runs, measures())
+    with show_progress() as progress:
+        measure_missing(runs, measures(), progress=progress, say=note)
     paths = [run.path for run in runs]
     remark = REMARK.format(bases=f"{runs[0].metrics()[-1]['bases']:,}")
     command = shlex.join(["dnagoat", "report", *map(str, paths), "--out", str(plan.report)])

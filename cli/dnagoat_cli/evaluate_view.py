@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnagoat_cli.terminal.progress import show_progress
+
 if TYPE_CHECKING:
-    from dnagoat.evaluation.registry import MeasureOptions, Progress, Result
+    from dnagoat.evaluation.registry import MeasureOptions, Result
 
 Measured = list[tuple["Result", Path]]
 
@@ -55,7 +56,7 @@ def measured(
         for split in ("val", "test") if both else splits or ["test"]:
             here = options.but(split=split)
             try:
-                with bar() as progress:
+                with show_progress() as progress:
                     result = ensure(opened, measure.name, here, force=force, progress=progress)
             except WindowError as none:  # a split that nobody asked for by name may be empty
                 if not both or (split == "test" and not found):
@@ -92,7 +93,7 @@ def score_fasta(run: Path, fasta: Path, out: Path | None, options: MeasureOption
 
     opened = open_run(run)
     model = opened.model(options.which, options.device)
-    with bar() as progress:
+    with show_progress() as progress:
         bases = options.batch_size * model.config.context
         records = [
             record.row()
@@ -127,28 +128,11 @@ def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: Measur
     for split, name in names.items():
         here = options.but(split=split, fresh=force)
         refuse_shared_bases(dataset, here.split)
-        with bar() as progress:
+        with show_progress() as progress:
             scores = scores_of(opened, dataset, here, progress)
         written = write_tracks(folder, name, dataset, scores)
         sys.stdout.write("".join(f"{path}\n" for path in written.paths))
         sys.stderr.write("".join(f"note: {note}\n" for note in written.notes))
-
-
-@contextmanager
-def bar() -> Iterator[Progress]:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
-        task = drawn.add_task("", total=1)
-        yield lambda what, done, total: drawn.update(task, description=what, completed=done, total=total)
 
 
 def show_all(found: Measured, as_json: bool) -> None:

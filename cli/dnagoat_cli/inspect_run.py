@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from dnagoat_cli.measuring import bars
 from dnagoat_cli.numbers_view import show_down
+from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat_cli.inspect import Request
@@ -27,8 +27,8 @@ def show(path: Path, request: Request) -> None:
     run = open_run(path)
     asked = {"split": request.split, "windows": request.windows, "device": str(pick_device(request.device))}
     options = MeasureOptions.model_validate(asked)
-    with bars() as task:
-        result = ensure(run, "inspect", options, force=request.force, progress=task(f"{run.name}: inspect"))
+    with show_progress() as progress:
+        result = ensure(run, "inspect", options, force=request.force, progress=progress)
     tables = microscope.tables(result)
     if request.out is not None:
         for figure in microscope.figures(result):

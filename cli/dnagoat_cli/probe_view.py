@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from dnagoat_cli.measuring import bars
 from dnagoat_cli.numbers_view import show_down
+from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.probes.retrieval import TaskName
-    from dnagoat.evaluation.registry import Progress
+    from dnagoat.progress import Progress
 
 Given = Mapping[str, Any]
 TRAIN = ("steps", "batch_size", "lr", "warmup", "prior_lr_scale")
@@ -119,8 +119,8 @@ def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict
 
     out = given["out"] or Path("probes") / name
     probes.free(out, force=given["force"])
-    with bars() as task:
-        found = work(out, str(pick_device(given["device"])), task(name))
+    with show_progress() as progress:
+        found = work(out, str(pick_device(given["device"])), progress)
     result = {
         "format": 1,
         **found,

@@ -58,14 +58,19 @@ def report(
     import sys
 
     from dnagoat.reporting import report as reports
+    from dnagoat.reporting.missing import measure_missing, options_for
     from dnagoat.reporting.results import read, sources
-    from dnagoat_cli.measuring import asked, measured
     from dnagoat_cli.report_view import show
+    from dnagoat_cli.terminal.notes import say
+    from dnagoat_cli.terminal.progress import show_progress
 
     found = sources(paths)
     target = out or Path("reports") / "-".join(path.resolve().name for path in paths)
     reports.free(target, force=force)
-    options = asked(found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size)
-    measured(found.measured(), options, skip or [])
+    options = options_for(
+        found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
+    )
+    with show_progress() as progress:
+        measure_missing(found.measured(), options, skip or [], progress=progress, say=say)
     made = reports.report(read(paths, bench=bench or []), shlex.join(["dnagoat", *sys.argv[1:]]))
     show(made, made.write(target, force=force), as_json)

@@ -17,17 +17,13 @@ from dnagoat.config import Frozen
 from dnagoat.errors import OptionError, RunError
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.files import read_json, write_json
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run, Which
 
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
 
 Result = dict[str, Any]
-Progress = Callable[[str, int, int], None]  # (what is being done, units done, units in all)
-
-
-def silent(what: str, done: int, total: int) -> None:
-    """The progress that nobody watches."""
 
 
 class MeasureOptions(Frozen):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,8 @@ import torch
 from dnagoat.errors import OptionError, PromptError
 from dnagoat.generation.decoding import Decoder, bytes_a_sequence
 from dnagoat.generation.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions, log_softmax
-from dnagoat.genome.alphabet import START, Codes
+from dnagoat.genome.alphabet import START, Codes, decode
+from dnagoat.machine import free_memory
 from dnagoat.model.transformer import DnaLM
 
 MEMORY_SHARE = 0.5  # of what is free, for keys and values
@@ -41,6 +41,11 @@ class Generated:
     codes: Codes
     log_probabilities: Floats
     gc_tilt: float | None = None
+
+    @property
+    def bases(self) -> str:
+        """The written bases as letters, (G,)."""
+        return decode(self.codes)
 
 
 @dataclass(frozen=True)
@@ -230,15 +235,7 @@ def _symbols(prompts: Sequence[Codes]) -> npt.NDArray[np.int64]:
 
 
 def free_bytes(device: torch.device) -> int:
-    """Memory that can still be taken on a device; on the CPU what the system, or this container's limit, leaves."""
+    """Memory that can still be taken on a device; on the CPU what the system or a container leaves."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    free = next(
-        int(line.split()[1]) * 1024
-        for line in Path("/proc/meminfo").read_text().splitlines()
-        if line.startswith("MemAvailable")
-    )
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if limit.exists() and (most := limit.read_text().strip()) != "max":
-        free = min(free, int(most) - int(used.read_text()))
-    return max(free, 0)
+    return free_memory()

@@ -187,7 +187,7 @@ def _manifests(runs: list[RunResults]) -> list[Result]:
     """The passports of the runs' datasets, where they lie where they lay in training."""
     hashes = {run.config.dataset: run.config.dataset_hash for run in runs}
     found = {path: Path(path) / "manifest.json" for path in hashes}
-    read = {path: _read(file) for path, file in found.items() if file.is_file()}
+    read = {path: _read(file, formats=(1, 2)) for path, file in found.items() if file.is_file()}
     return [manifest for path, manifest in read.items() if manifest.get("content_hash") == hashes[path]]
 
 
@@ -210,11 +210,11 @@ def _bench(file: Path) -> Result:
     return content
 
 
-def _read(file: Path) -> Result:
+def _read(file: Path, formats: tuple[int, ...] = (1,)) -> Result:
     try:
         content = read_json(file)
     except ValueError:
         raise RunError(f"{file} is damaged; remove it and make it again") from None
-    if not isinstance(content, dict) or content.get("format", 1) != 1:
+    if not isinstance(content, dict) or content.get("format", 1) not in formats:
         raise RunError(f"{file} has a format that this version does not know; make it again")
     return content

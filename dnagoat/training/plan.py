@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -18,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import saved_tensors_hooks
 
 from dnagoat.config import ModelConfig, RunConfig
+from dnagoat.machine import free_memory
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution, recompute_blocks
@@ -131,13 +130,10 @@ def saved_bytes(model: nn.Module, forward: Callable[[], Tensor]) -> int:
 
 
 def memory_of(device: torch.device) -> int:
-    """Bytes that a process may have on the device: all of a GPU, or what the machine has available now."""
+    """Bytes that a process may have on the device: all of a GPU, or what system and container leave."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[1])
-    for line in Path("/proc/meminfo").read_text().splitlines() if Path("/proc/meminfo").exists() else ():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return free_memory()
 
 
 def speed(config: RunConfig, device: torch.device, windows: int, rounds: int = 2) -> float:

@@ -10,9 +10,9 @@ from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation.registry import MeasureOptions, ensure
 from dnagoat.files import read_json
 from dnagoat.model.transformer import DnaLM
+from dnagoat.reporting.missing import measure_missing
 from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
 from dnagoat.training.kept.run import open_run
-from dnagoat_cli.measuring import measured
 
 QUICK = MeasureOptions(block=100, resamples=1000)
 LAST = QUICK.but(which="last")
@@ -37,7 +37,7 @@ def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(mak
     progress = Progress(step=2, best_step=2, best_val_nll=1.3)
     save(run.path, Checkpoint(progress, weights_of(DnaLM(run.config.model, 7))), keep=2)
     before = read_json(run.path / "evaluation" / "rc-test.json")
-    measured(
+    measure_missing(
         [open_run(run.path)], MeasureOptions(), skip=["nll", "strata", "lengths", "prior", "generation", "leakage"]
     )
     (file,) = (run.path / "evaluation").glob("*.json")
@@ -78,7 +78,7 @@ def test_a_report_from_another_folder_measures_the_other_runs(
     run, result = marked
     other = make_run("nope")
     monkeypatch.chdir(tmp_path)
-    measured([run, other], MeasureOptions(), skip=["nll", "lengths", "prior", "generation", "leakage"])
+    measure_missing([run, other], MeasureOptions(), skip=["nll", "lengths", "prior", "generation", "leakage"])
     kept = [read_json(each.path / "evaluation" / "strata-test.json") for each in (run, other)]
     assert kept[0] == result
     assert kept[1]["settings"] == result["settings"] | {"strata": []}

@@ -1,239 +1,122 @@
-"""What a comparison of arms says: NLL of every arm, the paired difference to the reference, and the verdict.
+"""A comparison from its arms to its verdict: tune learning rates where several are given, train every seed, judge.
 
-comparison.json    beside the run folders, which are ordinary ones
+OUT/ARM-sSEED/      ordinary run folders, trained where they are missing, continued where they were begun
+OUT/comparison.json the verdict
 """
-
-# S seeds, n pieces, M scored bases
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-import dnagoat
-from dnagoat.errors import RunError
-from dnagoat.evaluation.comparison.reach import bases_to_reach
-from dnagoat.evaluation.registry import MeasureOptions
-from dnagoat.evaluation.scoring.intervals import BLOCK_BASES, LEVEL, RESAMPLES, block_bootstrap, listed
-from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
-from dnagoat.evaluation.scoring.pieces import blocks_of
-from dnagoat.evaluation.scoring.scored import scores_of
-from dnagoat.evaluation.scoring.verdict import Judgement, judge
-from dnagoat.files import read_json
-from dnagoat.genome.alphabet import MASKED
+from dnagoat.config import RunConfig
+from dnagoat.errors import OptionError, RunError
+from dnagoat.evaluation.comparison.arms import of_arm, run_folder
+from dnagoat.evaluation.comparison.judgement import FILE, Arm, Result, best_validation, judge_arms
+from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.windows import Split
-from dnagoat.training.kept.run import open_run
-
-FILE = "comparison.json"
-STEADY = 1.25  # largest ratio of the speeds of one arm's seeds with which speeds are compared
-SPLITS: tuple[Split, ...] = ("val", "test")
-Result = dict[str, Any]
-Sums = NDArray[np.float64]
+from dnagoat.progress import Progress, silent
+from dnagoat.training.kept.folder import CONFIG
+from dnagoat.training.kept.lock import WRITER
+from dnagoat.training.launch.processes import pick_device
+from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
+from dnagoat.training.launch.stop import Stop, never
 
 
 @dataclass(frozen=True)
-class Arm:
-    """An arm and its finished runs, one a seed, in the order of the seeds."""
+class Comparison:
+    """What is compared. The first arm is the reference; with several `rates`, each arm takes the one that is best for
+    its first seed on validation. `match` sizes the MLPs so that all arms are as large as RoPE."""
 
-    name: str
-    runs: list[Path]
-    lr: float
+    dataset: Dataset
+    base: RunConfig
+    arms: Sequence[str]
+    out: Path
+    seeds: int = 3
+    rates: Sequence[float] = ()
+    match: bool = False
 
+    def refuse_mixture(self) -> None:
+        """An `OptionError` where two arms are one, a `RunError` where `out` holds what is no run of a comparison."""
+        folders = [run_folder(self.out, arm, 0) for arm in self.arms]
+        if len(set(folders)) < len(folders):
+            raise OptionError(f"--arm {self.arms[0]} ...: two of the arms are the same one; name each once")
+        if self.out.exists() and not self.out.is_dir():
+            raise RunError(f"{self.out} is a file; give another --out")
+        if self.out.is_dir() and not (self.out / FILE).exists():
+            for entry in self.out.iterdir():
+                if not any((entry / ours).exists() for ours in (CONFIG, WRITER)):
+                    raise RunError(f"{self.out} is a folder with other things in it; give another --out")
 
-@dataclass(frozen=True)
-class Scored:
-    """One arm on one split: nats (S, n) and bases (n,) of each piece, in all and in each stratum."""
+    def stages(self) -> list[Callable[[], list[PlannedRun]]]:
+        """What is trained in one go. One rate: everything, so that no core waits for the last of a seed. Several: the
+        first seed at every rate, then the others at the best."""
+        if len(self.rates) > 1:
+            return [self._first_seeds, self._other_seeds]
+        return [lambda: [*self._first_seeds(), *self._other_seeds()]]
 
-    sums: dict[str, Sums]
-    counts: dict[str, Sums]
-    blocks: NDArray[np.int64]
+    def trained_arms(self) -> list[Arm]:
+        """Each arm with its runs at the rate that it was given or that was best for it."""
+        arms = []
+        for name in self.arms:
+            runs = [self._plan(name, seed, self._best_rate(name)) for seed in range(self.seeds)]
+            arms.append(Arm(name, [run.out for run in runs], runs[0].config.train.lr))
+        return arms
+
+    def _first_seeds(self) -> list[PlannedRun]:
+        return [self._plan(arm, 0, rate) for rate in self._rates() for arm in self.arms]
+
+    def _other_seeds(self) -> list[PlannedRun]:
+        return [self._plan(arm, seed, self._best_rate(arm)) for seed in range(1, self.seeds) for arm in self.arms]
+
+    def _rates(self) -> Sequence[float | None]:
+        """None is the rate of the base or of the arm's own @lr."""
+        return self.rates or (None,)
+
+    def _plan(self, arm: str, seed: int, rate: float | None) -> PlannedRun:
+        config = of_arm(self.base, arm, seed=seed, lr=rate, match=self.match)
+        return PlannedRun(config, run_folder(self.out, arm, seed, rate if len(self.rates) > 1 else None))
+
+    def _best_rate(self, arm: str) -> float | None:
+        """The rate whose first seed has the lowest validation NLL: every arm had the same budget."""
+        rates = self._rates()
+        if len(rates) == 1:
+            return rates[0]
+        return min(rates, key=lambda rate: best_validation(self._plan(arm, 0, rate).out))
 
 
 def compare(
-    arms: Sequence[Arm],
-    dataset: Dataset,
+    comparison: Comparison,
     *,
-    windows: int | None,
+    windows: int | None = None,
     reach: Sequence[float] = (),
-    block: int = BLOCK_BASES,
-    device: str = "cpu",
-    progress: Callable[[str], None] = lambda _: None,
+    jobs: int = 1,
+    threads: int = 1,
+    device: str = "auto",
+    command: str | None = None,
+    stop: Stop = never,
+    progress: Progress = silent,
 ) -> Result:
-    """Scores the best checkpoint of every run on `windows` spread windows of each split, and judges arm by arm against
-    the first. Scores are kept in the run folders.
+    """Trains what is missing, `jobs` runs at once, judges, writes comparison.json and returns its content.
 
-    `reach` are validation NLLs, in nats per base; the bases that each run took to come down to them are told.
+    `windows` are scored of each split, spread evenly (all by default); `reach` are validation NLLs in nats per base,
+    of which the result says how many bases each run took to come down to them; `command` is what repeats it, for the
+    record. Once `stop` names a signal all runs are saved and `Stopped` is raised; the same call continues. Errors:
+    `OptionError` (two equal arms, settings), `RunError` (the folder), `TrainingError` (a run that failed).
     """
-    options = MeasureOptions(windows=windows, device=device, block=block)
-    splits = [split for split in SPLITS if len(dataset.starts(split))]
-    scored = {
-        (arm.name, split): _scored(arm, dataset, options.but(split=split), progress) for split in splits for arm in arms
-    }
-    rows = [
-        _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits}, reach)
-        for arm in arms
-    ]
-    return {
-        "format": 1,
-        "measure": "comparison",
-        "unit": "nats per base",
-        "reference": arms[0].name,
-        "seeds": [open_run(run).config.train.seed for run in arms[0].runs],
-        "dataset_hash": dataset.content_hash,
-        "tool_version": dnagoat.__version__,
-        "level": LEVEL,
-        "resamples": RESAMPLES,
-        "block_bases": block,
-        "windows": windows,
-        "arms": rows,
-        "verdict": sentence(rows),
-    }
-
-
-def _scored(arm: Arm, dataset: Dataset, options: MeasureOptions, progress: Callable[[str], None]) -> Scored:
-    every = []
-    for path in arm.runs:
-        progress(f"scoring {path.name} on {options.split}")
-        every.append(scores_of(open_run(path), dataset, options))
-    strata = _strata(dataset, every[0])
-    return Scored(
-        sums={
-            name: np.stack([_within(scores, inside, scores.losses) for scores in every])
-            for name, inside in strata.items()
-        },
-        counts={name: _within(every[0], inside, np.ones_like(every[0].losses)) for name, inside in strata.items()},
-        blocks=blocks_of(dataset, every[0].pieces, options.block),
+    comparison.refuse_mixture()
+    for stage in comparison.stages():
+        train_side_by_side(stage(), jobs=jobs, threads=threads, device=device, stop=stop, progress=progress)
+    result = judge_arms(
+        comparison.trained_arms(),
+        comparison.dataset,
+        windows=windows,
+        reach=reach,
+        device=str(pick_device(device)),
+        progress=progress,
     )
-
-
-def _strata(dataset: Dataset, scores: Scores) -> dict[str, NDArray[np.bool_]]:
-    """Which scored bases belong to each stratum, (M,); repeats only where the source marks them.
-
-    `early` and `late` are the first and the last quarter of a window: what a model gains late, it gains from context.
-    """
-    masked = (dataset.tokens[scores.pieces.positions()] & MASKED) != 0
-    place = scores.pieces.contexts() / dataset.window
-    strata = {"all": np.ones_like(masked)} | ({"repeat": masked, "unique": ~masked} if masked.any() else {})
-    return strata | {"early": place < 0.25, "late": place >= 0.75}
-
-
-def _within(scores: Scores, inside: NDArray[np.bool_], values: NDArray[np.float32]) -> Sums:
-    """Sums over each piece, (n,), of what is known and inside."""
-    return piece_sums(scores.pieces, np.where(inside & ~np.isnan(scores.losses), values, np.float32(0)))
-
-
-def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[Scored, Scored]], reach: Sequence[float]) -> Result:
-    taken, base = [_taken(path) for path in arm.runs], [_taken(path) for path in reference.runs]
-    return {
-        "name": arm.name,
-        "runs": [str(path) for path in arm.runs],
-        "lr": arm.lr,
-        "parameters": taken[0]["parameters"],
-        "tokens_per_second": median(_speeds(taken)),
-        "speed_ratio": speed_ratio(_speeds(taken), _speeds(base)),
-        **{name: _largest(taken, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
-        "reach": _reach(arm, reference, reach),
-        "splits": {
-            split: {stratum: _numbers(own, other, stratum, arm is reference) for stratum in own.sums}
-            for split, (own, other) in splits.items()
-        },
-    }
-
-
-def _reach(arm: Arm, reference: Arm, targets: Sequence[float]) -> list[Result]:
-    """Bases that each seed took to be as good as the reference's same seed at its best, and to reach each target."""
-    ends = [best_validation(path) for path in reference.runs]
-    rows = [open_run(path).metrics() for path in arm.runs]
-    goals: list[tuple[float | None, Sequence[float]]] = [(None, ends)]
-    goals += [(target, [target] * len(rows)) for target in targets]
-    return [
-        {"nll": target, "by_seed": [bases_to_reach(*pair) for pair in zip(rows, nlls, strict=True)]}
-        for target, nlls in goals
-    ]
-
-
-def _speeds(taken: Sequence[Result]) -> list[float]:
-    return [one["tokens_per_second"] for one in taken]
-
-
-def speed_ratio(own: Sequence[float], base: Sequence[float]) -> float | None:
-    """Median over median; None where an arm's own seeds differ by more than `STEADY`: the machine did other work."""
-    if max(max(speeds) / min(speeds) for speeds in (own, base)) > STEADY:
-        return None
-    return median(own) / median(base)
-
-
-def _numbers(own: Scored, other: Scored, stratum: str, is_reference: bool) -> Result:
-    sums, counts = own.sums[stratum], own.counts[stratum]
-    value = float(sums.mean(axis=0).sum() / counts.sum())
-    judged = None if is_reference else judge(sums, other.sums[stratum], counts, own.blocks)
-    return {
-        "value": value,
-        "interval": listed(block_bootstrap(sums.mean(axis=0), counts, own.blocks)),
-        "by_seed": (sums.sum(axis=1) / counts.sum()).tolist(),
-        "count": int(counts.sum()),
-        "blocks": len(np.unique(own.blocks)),
-        "difference": None if judged is None else _difference(judged),
-    }
-
-
-def _difference(judged: Judgement) -> Result:
-    return {
-        "value": judged.value,
-        "by_seed": judged.by_seed,
-        "over_seeds": listed(judged.over_seeds),
-        "over_blocks": listed(judged.over_blocks),
-        "verdict": judged.call,
-        "models_differ": judged.models_differ,
-        "warnings": judged.warnings,
-    }
-
-
-def _taken(path: Path) -> Result:
-    """What a run took; a `RunError` where it has not ended."""
-    file = path / "summary.json"
-    if not file.exists():
-        raise RunError(f"{path} has not been trained to its end; continue the comparison with the same command")
-    result: Result = read_json(file)
+    if command is not None:
+        result["command"] = command
+    write_json(comparison.out / FILE, result)
     return result
-
-
-def _largest(rows: Sequence[Result], name: str) -> int | None:
-    return max((row[name] for row in rows if row[name] is not None), default=None)
-
-
-def sentence(rows: Sequence[Result]) -> str:
-    """The verdicts on the test split (validation where there is none), each arm against the first."""
-    reference, *others = rows
-    split = "test" if "test" in reference["splits"] else "val"
-    said = []
-    for row in others:
-        found = row["splits"][split]["all"]["difference"]
-        low, high = found["over_seeds"] or (None, None)
-        seeds = f", {LEVEL:.0%} over {len(found['by_seed'])} seeds {low:+.4f} to {high:+.4f}" if low is not None else ""
-        said.append(
-            f"{row['name']} is {_called(found, reference['name'])} ({found['value']:+.4f} nats per base{seeds})"
-        )
-    name = {"test": "the test split", "val": "validation"}[split]
-    return f"On {name}: {'; '.join(said)}." if said else f"On {name} there is only {reference['name']}."
-
-
-def _called(found: Result, reference: str) -> str:
-    return {
-        "better": f"better than {reference}",
-        "worse": f"worse than {reference}",
-        "not distinguishable": f"not distinguishable from {reference}",
-        "too few seeds": f"without a verdict against {reference}: too few seeds",
-    }[found["verdict"]]
-
-
-def best_validation(path: Path) -> float:
-    """The best validation NLL of a finished run: what learning rates are chosen by."""
-    return float(_taken(path)["best_val_nll"])

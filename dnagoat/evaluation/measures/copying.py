@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import CPU_BASES, window_scores
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, sliding, stretches
@@ -23,6 +23,7 @@ from dnagoat.genome.alphabet import Codes, reverse_complement
 from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
 # n stretches of L bases, B of them at once

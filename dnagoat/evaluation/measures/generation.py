@@ -11,7 +11,7 @@ import numpy as np
 
 from dnagoat.counts.markov import count
 from dnagoat.errors import WindowError
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, RESAMPLES
 from dnagoat.evaluation.scoring.ladder import training
 from dnagoat.evaluation.written.composition import divergence, gc_fraction, kmer_counts, profile, sliding_gc
@@ -24,6 +24,7 @@ from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 from dnagoat.wording import counted
 

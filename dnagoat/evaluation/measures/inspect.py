@@ -16,13 +16,15 @@ from dnagoat.evaluation.microscope.anatomy import content_range, normalised, tig
 from dnagoat.evaluation.microscope.close_windows import real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
 from dnagoat.evaluation.microscope.shape import shapes
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps
 from dnagoat.evaluation.scoring.likelihood import window_scores
+from dnagoat.evaluation.scoring.pieces import blocks_at
 from dnagoat.evaluation.scoring.scored import warnings
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
 SETTLED = 16  # queries before this one have too few keys to say anything about a range
@@ -33,7 +35,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     dataset = options.dataset_of(run)
     codes, starts = real_windows(dataset, options)
     model = run.model(options.which, options.device)
-    blocks = starts // options.block
+    blocks = blocks_at(dataset, starts, options.block)
     different = len(np.unique(blocks))
     checkpoints = shapes(run, options.device)
     return {

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from dnagoat.attention.kernels import DENSE_LIMIT
 from dnagoat.config import ModelConfig
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstrap, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import Scores, score
 from dnagoat.evaluation.scoring.pieces import Ints, Pieces, blocks_of, stretches
 from dnagoat.evaluation.scoring.scored import about
 from dnagoat.genome.dataset import Dataset
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
 # n stretches, L lengths

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.hashed import CROWDED, HashedCounts
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, Interval, block_bootstraps, listed
 from dnagoat.evaluation.scoring.ladder import ladder_sums, trained
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
 from dnagoat.evaluation.scoring.pieces import blocks_of
 from dnagoat.evaluation.scoring.scored import about, scores_of
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
 BITS = 1 / math.log(2)

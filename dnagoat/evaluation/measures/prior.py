@@ -16,8 +16,9 @@ from dnagoat.attention.schemes.goat import Goat
 from dnagoat.attention.schemes.parts import Part
 from dnagoat.attention.schemes.rope import BiasedRope
 from dnagoat.attention.schemes.wrapper import innermost
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
 # H heads, T queries, S keys

@@ -15,9 +15,10 @@ import torch
 from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.pieces import sliding, stretches
 from dnagoat.genome.batches import gather
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 from dnagoat.training.presets import preset
 from dnagoat.training.step.loss import window_losses

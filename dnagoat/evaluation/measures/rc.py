@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import piece_sums, window_scores
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, sliding, stretches
@@ -13,6 +13,7 @@ from dnagoat.evaluation.scoring.scored import about
 from dnagoat.genome.alphabet import Codes, reverse_complement
 from dnagoat.genome.batches import gather
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
 # n windows, M scored bases

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import FEWEST_BLOCKS, LEVEL, block_bootstraps, block_totals, listed
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.marks import Marks, read_marks
@@ -20,6 +20,7 @@ from dnagoat.evaluation.scoring.seen import WORD, occurrences
 from dnagoat.genome.alphabet import CODE, MASKED, C, G, N
 from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
 # n pieces, M scored bases, S strata of a group

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import SourceError
-from dnagoat.evaluation.registry import Progress, silent
 from dnagoat.evaluation.scoring.likelihood import score
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
@@ -19,6 +18,7 @@ from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
 from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 
 AT_ONCE = 1 << 22  # bases of the records that are held and scored together
 
@@ -64,10 +64,22 @@ def score_records(
     A record longer than `context` (the training length) is read in overlapping pieces that move by `stride` (half the
     context); each base is scored once.
     """
+    return score_sequences(model, _records(path), batch_bases, context, stride, progress)
+
+
+def score_sequences(
+    model: DnaLM,
+    sequences: Iterable[tuple[str, Codes]],
+    batch_bases: int,
+    context: int | None = None,
+    stride: int | None = None,
+    progress: Progress = silent,
+) -> Iterator[Record]:
+    """As `score_records`, of names and codes (L,) that are in memory already."""
     context = context or model.config.context
     stride = stride or max(context // 2, 1)
     done = 0
-    for held in _held(_records(path)):
+    for held in _held(sequences):
         strands = [
             _sums(model, [turn(codes) for _, codes in held], context, stride, batch_bases)
             for turn in (np.asarray, reverse_complement)
@@ -93,7 +105,7 @@ def _records(path: Path) -> Iterator[tuple[str, Codes]]:
     yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
 
 
-def _held(records: Iterator[tuple[str, Codes]]) -> Iterator[list[tuple[str, Codes]]]:
+def _held(records: Iterable[tuple[str, Codes]]) -> Iterator[list[tuple[str, Codes]]]:
     held: list[tuple[str, Codes]] = []
     for name, codes in records:
         held.append((name, codes))

@@ -11,8 +11,9 @@ from dnagoat.config import Frozen, RunConfig
 from dnagoat.evaluation.comparison.arms import of_arm, run_folder
 from dnagoat.evaluation.measures.lengths import fitting, parse, refuse_dense
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, SOME
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, ensure, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result, ensure
 from dnagoat.genome.dataset import Dataset
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.launch.processes import pick_device
 from dnagoat.training.loop import train

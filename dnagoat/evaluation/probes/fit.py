@@ -33,7 +33,7 @@ def fit(model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig) -> Iter
     optimizer = adamw(model, train)
     model.train()
     for step in range(1, train.steps + 1):
-        model.set_step(step - 1)
+        model.set_step(step)
         set_rate(optimizer, learning_rate(train, step))
         inputs, targets = (side.to(device) for side in batch(step))
         with computing(train.precision, device):
@@ -47,7 +47,6 @@ def fit(model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig) -> Iter
         optimizer.step()
         model.constrain()
         yield Fitted(step, float(loss.detach()))
-    model.set_step(train.steps)
     model.eval()
 
 

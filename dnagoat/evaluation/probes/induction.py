@@ -24,7 +24,8 @@ from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms
 from dnagoat.evaluation.probes.sweep import Sweep
 from dnagoat.evaluation.probes.vocabulary import TokenLM
-from dnagoat.evaluation.registry import Progress, Result, silent
+from dnagoat.evaluation.registry import Result
+from dnagoat.progress import Progress, silent
 
 Placement = Literal["after", "before"]
 Recipe = Literal["none", "momentum"]

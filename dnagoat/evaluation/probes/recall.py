@@ -20,9 +20,10 @@ from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refu
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
 from dnagoat.evaluation.probes.sweep import Sweep
-from dnagoat.evaluation.registry import Progress, Result, silent
+from dnagoat.evaluation.registry import Result
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.step.matching import count
 
 ASKED_AT_ONCE = 32_768  # symbols in one forward pass

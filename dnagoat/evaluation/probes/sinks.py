@@ -19,11 +19,13 @@ from dnagoat.evaluation.measures.inspect import SETTLED
 from dnagoat.evaluation.microscope.anatomy import margin
 from dnagoat.evaluation.microscope.close_windows import random_windows, real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstrap, few_blocks
+from dnagoat.evaluation.scoring.pieces import blocks_at
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 from dnagoat.training.step.loss import base_losses
 
@@ -48,7 +50,7 @@ def _of_run(arm: str, run: Run, options: MeasureOptions, progress: Progress) -> 
     model = run.model(options.which, options.device)
     codes, starts = real_windows(dataset, options)
     chosen = {
-        "real": (codes, starts // options.block),
+        "real": (codes, blocks_at(dataset, starts, options.block)),
         "random": (random_windows(len(codes), dataset.window, options.seed), np.arange(len(codes))),
     }
     rows: list[dict[str, Any]] = []

@@ -17,7 +17,7 @@ import torch
 from dnagoat.errors import DnagoatError, TrainingError
 from dnagoat.evaluation.probes import finished as rows
 from dnagoat.evaluation.probes.finished import Row, Unit
-from dnagoat.evaluation.registry import Progress, silent
+from dnagoat.progress import Progress, silent
 from dnagoat.training.engine import OutOfMemory, memory_named
 from dnagoat.training.kept.lock import locked
 from dnagoat.training.launch.processes import Processes

@@ -15,12 +15,12 @@ from dnagoat.counts import repeats
 from dnagoat.counts.hashed import CROWDED, HashedCounts, count_hashed, lengthened
 from dnagoat.counts.markov import Chances, MarkovTables, backed_off, count, interpolated
 from dnagoat.counts.mixture import copied, mixed
-from dnagoat.evaluation.registry import Progress, silent
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import Pieces, stretches
 from dnagoat.genome.alphabet import CODE, Codes
 from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset, open_dataset
+from dnagoat.progress import Progress, silent
 
 # n pieces, B of them in a batch, W bases of a piece
 

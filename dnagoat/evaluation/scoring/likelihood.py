@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dnagoat.attention.cache import Cache
-from dnagoat.evaluation.registry import Progress, silent
 from dnagoat.evaluation.scoring.pieces import Pieces
 from dnagoat.genome.alphabet import Codes, N
 from dnagoat.genome.batches import IGNORE, gather, to_inputs_targets
 from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
 from dnagoat.training.step.loss import base_losses
 
 # B pieces in a batch, W bases of a piece, n pieces, M scored bases of all pieces end to end

@@ -147,8 +147,12 @@ def contig_index(dataset: Dataset, positions: Ints) -> Ints:
 
 def blocks_of(dataset: Dataset, pieces: Pieces, bases: int) -> Ints:
     """The block of `bases` contiguous bases of a contig that each piece's scored bases begin in, (n,)."""
-    first = pieces.starts + pieces.skips
-    contigs = contig_index(dataset, first)
+    return blocks_at(dataset, pieces.starts + pieces.skips, bases)
+
+
+def blocks_at(dataset: Dataset, positions: Ints, bases: int) -> Ints:
+    """The block of `bases` contiguous bases of a contig that each absolute position lies in, (n,): none lies in two."""
+    contigs = contig_index(dataset, positions)
     offsets = np.array([contig.offset for contig in dataset.contigs])
-    blocks: Ints = (contigs << 40) | ((first - offsets[contigs]) // bases)
+    blocks: Ints = (contigs << 40) | ((positions - offsets[contigs]) // bases)
     return blocks

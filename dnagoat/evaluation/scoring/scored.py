@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dnagoat
-from dnagoat.evaluation.registry import MeasureOptions, Progress, Result, silent
+from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, few_blocks
 from dnagoat.evaluation.scoring.likelihood import BASES, Scores, score
 from dnagoat.evaluation.scoring.pieces import Ints, Pieces, contig_index, rooms, sliding, stretches
 from dnagoat.files import written_whole
 from dnagoat.genome.dataset import Dataset
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import Run
 

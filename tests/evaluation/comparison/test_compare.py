@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.evaluation.comparison.compare import sentence
+from dnagoat.evaluation.comparison.judgement import sentence
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import open_run

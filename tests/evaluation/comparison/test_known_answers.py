@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from dnagoat.evaluation.comparison.arms import of_arm, run_folder
-from dnagoat.evaluation.comparison.compare import Arm, compare
+from dnagoat.evaluation.comparison.judgement import Arm, judge_arms
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.training.loop import train
@@ -81,7 +81,7 @@ def verdicts(folder: Path, make: Callable[[int, np.random.Generator], Codes], *n
         for seed, run in enumerate(runs):
             list(train(of_arm(base, name, seed=seed), run, device="cpu", dataset=dataset))
         arms.append(Arm(name, runs, base.train.lr))
-    found = compare(arms, dataset, windows=None, block=BLOCK)
+    found = judge_arms(arms, dataset, windows=None, block=BLOCK)
     return {row["name"]: row["splits"]["test"]["all"]["difference"] for row in found["arms"][1:]}
 
 

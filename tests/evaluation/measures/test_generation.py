@@ -12,11 +12,12 @@ import pytest
 from dnagoat.counts.markov import count
 from dnagoat.errors import OptionError, WindowError
 from dnagoat.evaluation.measures.generation import gathered, trajectories
-from dnagoat.evaluation.registry import MeasureOptions, ensure, silent, stored
+from dnagoat.evaluation.registry import MeasureOptions, ensure, stored
 from dnagoat.evaluation.written.composition import sliding_gc
 from dnagoat.evaluation.written.nulls import another_locus, conditional, markov_continuations
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.genome.dataset import Dataset
+from dnagoat.progress import silent
 from dnagoat.training.kept.run import Run
 
 SMALL = TrajectoryOptions(prompts=8, prompt_length=40, length=60, samples=2, gc_window=20, gc_stride=10)

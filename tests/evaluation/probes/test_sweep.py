@@ -17,7 +17,7 @@ from dnagoat.errors import RunError, TrainingError
 from dnagoat.evaluation.probes.finished import FILE, Row
 from dnagoat.evaluation.probes.recall import RecallOptions, recall
 from dnagoat.evaluation.probes.sweep import Sweep
-from dnagoat.evaluation.registry import Progress, silent
+from dnagoat.progress import Progress, silent
 
 
 class Fit(NamedTuple):
@@ -108,7 +108,7 @@ def test_two_sweeps_never_write_to_one_folder(tmp_path: Path) -> None:
 HOLDING = """
 import sys, time
 from pathlib import Path
-from dnagoat.evaluation.registry import silent
+from dnagoat.progress import silent
 from dnagoat.evaluation.probes.sweep import Sweep
 
 def work(unit, progress):

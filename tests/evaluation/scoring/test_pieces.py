@@ -1,5 +1,6 @@
 """What is scored: each base once, with the context that was asked for, inside its region."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnagoat.errors import OptionError, WindowError
+from dnagoat.evaluation.probes.sinks import sinks
+from dnagoat.evaluation.registry import MeasureOptions, ensure
 from dnagoat.evaluation.scoring.pieces import blocks_of, rooms, sliding, stretches
+from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.training.kept.run import Run, open_run
 
 
 @given(
@@ -107,3 +112,28 @@ def test_a_split_without_windows(dataset: Dataset) -> None:
 
     with pytest.raises(WindowError, match="no window in the split val"):
         stretches(Empty(), "val")  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def two_contigs(tmp_path: Path, make_run: Callable[..., Run]) -> Run:
+    """An untrained run on a dataset whose test split has two contigs, both within one block of the store."""
+    with (tmp_path / "genome.fa").open("w") as out:
+        for seed, name in enumerate(("train", "val", "first", "second")):
+            out.write(f">{name}\n{''.join(np.random.default_rng(seed).choice(list('ACGT'), 640))}\n")
+    rules = PrepareOptions(window=64, val=("val",), test=("first", "second"))
+    dataset = prepare(tmp_path / "genome.fa", tmp_path / "data", rules)
+    run = make_run("goat")
+    config = run.config.but(dataset=str(dataset.path), dataset_hash=dataset.content_hash)
+    write_json(run.path / "config.json", config.model_dump(mode="json"))
+    return open_run(run.path)
+
+
+@pytest.mark.parametrize("name", ["nll", "strata", "rc", "copying", "inspect"])
+def test_no_block_of_a_measure_lies_in_two_contigs(two_contigs: Run, name: str) -> None:
+    found = ensure(two_contigs, name, MeasureOptions(block=100_000, resamples=1000))
+    assert found["blocks"] == 2
+
+
+def test_no_block_of_the_sink_probe_lies_in_two_contigs(two_contigs: Run) -> None:
+    (found,) = sinks([("goat", two_contigs)], MeasureOptions(block=100_000))["runs"]
+    assert [row["blocks"] for row in found["replaced"] if row["windows"] == "real"] == [2]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dnagoat.evaluation.comparison.compare import speed_ratio
+from dnagoat.evaluation.comparison.judgement import speed_ratio
 from dnagoat.evaluation.scoring.verdict import Judgement, judge, t_interval
 
 SEEDS, BLOCKS, PER_BLOCK, BASES = 3, 60, 4, 512

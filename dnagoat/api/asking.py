@@ -1,0 +1,152 @@
+"""Asking what a run can do: generate, evaluate, score, report."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dnagoat.api.keywords import Asked, Place, Result, Sampling, hear_nothing
+from dnagoat.api.making import open_run
+from dnagoat.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from dnagoat.evaluation.outputs.records import Record
+    from dnagoat.generation.generate import Generated
+    from dnagoat.training.kept.run import Run, Which
+
+
+def generate(
+    run: Run | Place,
+    prompts: Sequence[str] = ("",),
+    length: int = 256,
+    *,
+    samples: int = 1,
+    checkpoint: Which = "best",
+    device: str = "auto",
+    batch_size: int = 64,
+    max_context: int | None = None,
+    say: Callable[[str], None] = hear_nothing,
+    **sampling: Unpack[Sampling],
+) -> list[Generated]:
+    """Continues each prompt by `length` bases, `samples` times; in the order of prompts and samples.
+
+    An empty prompt begins at the start symbol. Of each continuation `bases` is the text, `codes` (length,) the same as
+    numbers, `log_probabilities` (length,) in nats under the model itself, whatever `temperature`, `top_k`, `top_p`,
+    `ban_motifs` or `gc_target` made of it. Errors: `PromptError` (not DNA), `OptionError` (settings, memory).
+    """
+    from dnagoat.generation.generate import generate as write
+    from dnagoat.generation.prompts import from_text, nothing
+    from dnagoat.generation.sampling import SamplingOptions
+    from dnagoat.training.launch.processes import pick_device
+
+    read = [(from_text(prompt, say) if prompt else nothing()).codes for prompt in prompts]
+    model = _of(run).model(checkpoint, pick_device(device))
+    made = write(
+        model,
+        read,
+        length,
+        SamplingOptions(**sampling),
+        samples=samples,
+        batch_size=batch_size,
+        max_context=max_context,
+    )
+    return sorted(made, key=lambda one: (one.prompt, one.sample))
+
+
+def evaluate(
+    run: Run | Place, measure: str = "nll", *, force: bool = False, progress: Progress = silent, **asked: Unpack[Asked]
+) -> Result:
+    """A measure of a run, computed once and kept in RUN/evaluation: nll, strata, lengths, rc, copying, generation,
+    prior, inspect or protocol-paper.
+
+    The result says its unit, split, checkpoint, dataset and settings beside its numbers; intervals are 95 %, from
+    resampling blocks of the genome. A kept result with other settings stays (`OptionError`) unless `force`. Other
+    errors: `RunError` (no checkpoint), `DatasetError` (the dataset has moved or changed), `WindowError` (empty split).
+    """
+    from dnagoat.evaluation.registry import MeasureOptions, ensure
+    from dnagoat.training.launch.processes import pick_device
+
+    options = MeasureOptions(**{**asked, "device": str(pick_device(asked.get("device", "auto")))})
+    return ensure(_of(run), measure, options, force=force, progress=progress)
+
+
+def score(
+    run: Run | Place,
+    sequences: Path | Mapping[str, str] | Iterable[str],
+    *,
+    context: int | None = None,
+    stride: int | None = None,
+    checkpoint: Which = "best",
+    device: str = "auto",
+    batch_size: int = 64,
+    progress: Progress = silent,
+) -> list[Record]:
+    """Log-probabilities, in nats, of your own sequences on both strands: of a FASTA file (a `Path`), or of texts.
+
+    Of each record `length` and `scored` count bases (N is never scored), `forward` and `reverse` are sums over the
+    scored ones, `both` is the mean of the two. A sequence longer than `context` (the training length) is read in pieces
+    that move by `stride` (half of it), each base scored once. `SourceError` where a letter is none of DNA.
+    """
+    from dnagoat.errors import OptionError
+    from dnagoat.evaluation.outputs.records import score_records, score_sequences
+    from dnagoat.genome.alphabet import encode
+    from dnagoat.training.launch.processes import pick_device
+
+    if isinstance(sequences, str):
+        raise OptionError("one text could be a file or a sequence; give Path(file), or a list of sequences")
+    model = _of(run).model(checkpoint, pick_device(device))
+    bases = batch_size * model.config.context
+    if isinstance(sequences, Path):
+        return list(score_records(model, sequences, bases, context, stride, progress))
+    named = sequences if isinstance(sequences, Mapping) else {str(i): text for i, text in enumerate(sequences)}
+    codes = [(name, encode(text)) for name, text in named.items()]
+    return list(score_sequences(model, codes, bases, context, stride, progress))
+
+
+def report(
+    paths: Sequence[Place],
+    out: Place,
+    *,
+    bench: Sequence[Place] = (),
+    skip: Sequence[str] = (),
+    windows: int | None = None,
+    prompts: int | None = None,
+    dataset: Path | None = None,
+    device: str = "auto",
+    batch_size: int = 64,
+    force: bool = False,
+    say: Callable[[str], None] = hear_nothing,
+    progress: Progress = silent,
+) -> Path:
+    """Writes one page about runs, a comparison or probes (the folders `paths`), and returns where it is.
+
+    What a run has not measured yet is computed and kept in its folder, save the measures that `skip` names; `windows`
+    of each split are scored (all by default) and `prompts` continued (128). Beside the page: Markdown, JSON, CSV tables
+    and figures. Errors: `RunError` (a folder cannot be read, `out` is taken), `OptionError`.
+    """
+    from dnagoat.reporting.missing import measure_missing, options_for
+    from dnagoat.reporting.report import free
+    from dnagoat.reporting.report import report as put_together
+    from dnagoat.reporting.results import read, sources
+
+    folders, target, benches = [Path(path) for path in paths], Path(out), [Path(path) for path in bench]
+    free(target, force=force)
+    found = sources(folders)
+    options = options_for(
+        found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
+    )
+    measure_missing(found.measured(), options, skip, progress=progress, say=say)
+    words = ["dnagoat", "report", *folders, "--out", target]
+    words += [
+        word for option, values in (("--bench", benches), ("--skip", skip)) for v in values for word in (option, v)
+    ]
+    words += [word for option, n in (("--windows", windows), ("--prompts", prompts)) if n for word in (option, n)]
+    return put_together(read(folders, bench=benches), shlex.join(map(str, words))).write(target, force=force)
+
+
+def _of(run: Run | Place) -> Run:
+    return open_run(run) if isinstance(run, Path | str) else run

@@ -1,0 +1,141 @@
+"""What a report needs of each run, and how what is missing is computed: once, with one set of settings for all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dnagoat.errors import DatasetError, OptionError, RunError, WindowError
+from dnagoat.evaluation.registry import MeasureOptions, chosen, ensure, stored
+from dnagoat.evaluation.written.trajectory import TrajectoryOptions
+from dnagoat.files import read_json
+from dnagoat.genome import progress as preparation
+from dnagoat.genome.dataset import open_dataset
+from dnagoat.genome.leaks.leakage import leakage
+from dnagoat.progress import Progress, relabelled, silent
+from dnagoat.reporting.results import Sources
+from dnagoat.training.kept.run import Run
+from dnagoat.training.launch.processes import pick_device
+
+Say = Callable[[str], None]
+
+# In the order in which they are computed: strata read what nll has scored.
+WANTED = (
+    ("nll", "val"), ("nll", "test"), ("strata", "test"), ("lengths", "test"), ("prior", "test"), ("generation", "test"),
+)  # fmt: skip
+# What somebody asked `evaluate` or `inspect` for is shown too, and never of an earlier checkpoint than the rest.
+ASKED_FOR = (("rc", "test"), ("copying", "test"), ("protocol-paper", "val"), ("inspect", "test"))
+LEAKAGE = "leakage"
+STRETCHES = 16  # half of what `evaluate --what lengths` takes
+
+
+def options_for(
+    found: Sources,
+    *,
+    windows: int | None = None,
+    prompts: int | None = None,
+    dataset: Path | None = None,
+    device: str = "auto",
+    batch_size: int = 64,
+) -> MeasureOptions:
+    """The options of missing measures; a comparison is described on the windows that it was judged on."""
+    return MeasureOptions(
+        windows=windows or (found.comparison or {}).get("windows"),
+        trajectory=TrajectoryOptions() if prompts is None else TrajectoryOptions(prompts=prompts),
+        dataset=dataset,
+        device=str(pick_device(device)),
+        batch_size=batch_size,
+    )
+
+
+def measure_missing(
+    runs: Sequence[Run],
+    options: MeasureOptions,
+    skip: Sequence[str] = (),
+    *,
+    progress: Progress = silent,
+    say: Say = lambda _: None,
+) -> None:
+    """Computes what the report shows and a run does not have, and keeps it; stored results stay as they are.
+
+    `skip` names measures (and `leakage`) that are left out; an `OptionError` lists those there are. `say` hears why
+    something could not be measured: it is missing in the report then.
+    """
+    known = {LEAKAGE, *(name for name, _ in (*WANTED, *ASKED_FOR))}
+    for name in skip:
+        if name not in known:
+            raise OptionError(f"--skip {name}: choose from {', '.join(sorted(known))}")
+    work = Measuring(runs, options, progress, say)
+    for name, split in WANTED:
+        if name not in skip:
+            work.complete(name, split)
+    for name, split in ASKED_FOR:
+        if name not in skip:
+            work.renew(name, split)
+    if LEAKAGE not in skip:
+        work.find_leaks()
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """Runs of one report, measured with the same settings."""
+
+    runs: Sequence[Run]
+    options: MeasureOptions
+    progress: Progress
+    say: Say
+
+    def complete(self, name: str, split: str) -> None:
+        """Gives every run the measure, with the settings of the first that has it: numbers must be comparable."""
+        options = self.options.but(split=split)
+        if name == "lengths":  # each stretch is as long as 16 windows, and attention over it is dear
+            options = options.but(windows=STRETCHES)
+        kept = [stored(run, name, options) for run in self.runs]
+        settings = next((result["settings"] for result in kept if result is not None), None)
+        if settings is None and name == "strata":  # strata divide the very bases that the likelihood is of
+            scored = (stored(run, "nll", options) for run in self.runs)
+            settings = next((result["settings"] for result in scored if result is not None), None)
+        # A BED file is known by name and content alone, and belongs to the run that was asked about it.
+        asked = options.but(**{key: value for key, value in (settings or {}).items() if key != "strata"})
+        for run, result in zip(self.runs, kept, strict=True):
+            if result is None:
+                try:
+                    self._measure(run, name, asked)
+                except (WindowError, OptionError) as fault:  # no such split, a kernel that refuses the length: n/a
+                    self.say(str(fault))
+
+    def renew(self, name: str, split: str) -> None:
+        """Measures again, as it was measured, what has a result that is out of date."""
+        options = self.options.but(split=split)
+        for run in filter(_has_weights, self.runs):
+            path = chosen(name).path(run, options)
+            if path.exists() and stored(run, name, options) is None:
+                try:
+                    self._measure(run, name, options.but(**read_json(path)["settings"]))
+                except (DatasetError, OptionError) as fault:  # the dataset has moved: what is there stays
+                    self.say(f"{path} is of an earlier checkpoint: {fault}")
+
+    def _measure(self, run: Run, name: str, options: MeasureOptions) -> None:
+        ensure(run, name, options, progress=relabelled(self.progress, f"{run.name}, {name}, {options.split}"))
+
+    def find_leaks(self) -> None:
+        """The leak report of the runs' dataset, where the dataset is still there."""
+        for path in {run.config.dataset: None for run in self.runs}:
+            if (Path(path) / "manifest.json").exists():
+                try:
+                    leakage(open_dataset(Path(path)), progress=self._leaks)
+                except DatasetError as fault:
+                    self.say(str(fault))
+
+    def _leaks(self, at: preparation.Progress) -> None:
+        self.progress(f"leaks: {at.stage}", at.done, round(at.done / at.share) if at.share else 0)
+
+
+def _has_weights(run: Run) -> bool:
+    """Whether there is a checkpoint; a run whose weights were thrown away may still be reported."""
+    try:
+        run.checkpoint("best")
+    except RunError:
+        return False
+    return True
