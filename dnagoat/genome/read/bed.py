@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from dnagoat.errors import SourceError
-from dnagoat.files import hash_file
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import Names, Strand
 from dnagoat.genome.read.source import Source, refuse_other
@@ -71,7 +70,7 @@ def read_bed(path: Path) -> Bed:
 
 def bed_sha256(path: Path) -> str:
     """What is in a BED file: an edited one is another, a moved one is not."""
-    return read_bed(path).sha256 if is_stream(path) else hash_file(path)
+    return read_bed(path).sha256
 
 
 @cache
