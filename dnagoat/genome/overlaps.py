@@ -59,7 +59,7 @@ def refuse_shared(shared: list[Shared], source: str) -> None:
     if not shared:
         return
     left, right, bases = shared[0]
-    more = f", and so do {counted(len(shared) - 1, 'other pair')}" if len(shared) > 1 else ""
+    more = f" (one of {len(shared):,} such pairs)" if len(shared) > 1 else ""
     raise DatasetError(
         f"{source}: records {left.name[:80]} and {right.name[:80]} hold the same {counted(bases, 'base')} of "
         f"{left.home[:80]}{more}, so that windows of one would be copies of the other's; cut them apart, or give "

@@ -11,6 +11,7 @@ from typing import Any
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
 from dnagoat.files import read_json
+from dnagoat.genome.dataset import DATASET_FORMATS
 from dnagoat.reporting.arms import labels
 from dnagoat.reporting.probes import FILE as PROBE
 from dnagoat.reporting.probes import read_probes
@@ -187,7 +188,7 @@ def _manifests(runs: list[RunResults]) -> list[Result]:
     """The passports of the runs' datasets, where they lie where they lay in training."""
     hashes = {run.config.dataset: run.config.dataset_hash for run in runs}
     found = {path: Path(path) / "manifest.json" for path in hashes}
-    read = {path: _read(file, formats=(1, 2)) for path, file in found.items() if file.is_file()}
+    read = {path: _read(file, DATASET_FORMATS) for path, file in found.items() if file.is_file()}
     return [manifest for path, manifest in read.items() if manifest.get("content_hash") == hashes[path]]
 
 

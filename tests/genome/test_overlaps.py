@@ -63,7 +63,7 @@ def test_shared_bases_are_refused(
 
 def test_the_sentence_counts_bases_and_pairs(prepared: Prepared) -> None:
     records = {**LEFT, **slice_of("chr1:1501-3500", 1500, 3500), **slice_of("chr1:1901-2100", 1900, 2100)}
-    sentence = "records chr1:1-2000 and chr1:1501-3500 hold the same 500 bases of chr1, and so do 1 other pair"
+    sentence = "records chr1:1-2000 and chr1:1501-3500 hold the same 500 bases of chr1 (one of 2 such pairs), so"
     with pytest.raises(DatasetError, match=re.escape(sentence)):
         prepared(records, window=50)
 
@@ -169,3 +169,9 @@ def test_splits_are_named_by_the_same_rule(prepared: Prepared) -> None:
     dataset = prepared({"chr1": COPY, "chr2": random_bases(900, 5)}, window=50, test=("2",))
     assert dataset.manifest.tally.windows["test"] == 18
     assert any("2 is read as chr2" in note for note in remarks(dataset.manifest))
+
+
+def test_a_record_whose_gaps_were_dropped_has_no_place(prepared: Prepared) -> None:
+    gapped = "-" * 40 + CHROMOSOME[:960]
+    dataset = prepared({"chr1:1-1000": gapped, "chr1:1001-2000": CHROMOSOME[1000:2000]}, window=50, gaps="drop")
+    assert [contig.start for contig in dataset.contigs] == [None, 1000]

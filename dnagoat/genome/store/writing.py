@@ -88,7 +88,9 @@ def _finish(contig: dict[str, Any] | None, store: TokenWriter, stored: Stored) -
     header: Header = contig.pop("header")
     counts = {name: getattr(store, name) - contig[name] for name in ("n", "masked", "gc")}
     length = store.bases - contig["offset"]
-    place = header.place or find_place(header.name, length, header.description)
+    # Without its gaps a record is no longer where its name says.
+    gapped = bool(stored.others.get(header.name, Counter())["gaps"])
+    place = header.place or (None if gapped else find_place(header.name, length, header.description))
     stored.contigs.append(
         Contig(
             name=header.name,
