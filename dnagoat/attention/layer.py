@@ -17,10 +17,14 @@ from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import ModelConfig
 
 
-def padded(*sides: Tensor) -> tuple[Tensor, ...]:
-    """Each (B, H, T, D) with zeros after its last dimension up to the widest; as they are where all are as wide."""
-    widest = max(side.shape[-1] for side in sides)
-    return tuple(side if side.shape[-1] == widest else pad(side, (0, widest - side.shape[-1])) for side in sides)
+def widened(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries and keys as wide as values, which a content of its own makes them not: zeros before the former's lanes
+    and after the latter, up to a multiple of 8. CUDA's fused kernels take no other widths."""
+    if q.shape[-1] == v.shape[-1]:
+        return q, k, v
+    width = -(-max(q.shape[-1], v.shape[-1]) // 8) * 8
+    before, after = (width - q.shape[-1], 0), (0, width - v.shape[-1])
+    return pad(q, before), pad(k, before), pad(v, after)
 
 
 class Attention(nn.Module):
@@ -72,9 +76,8 @@ class Attention(nn.Module):
         return self._attend(q[..., -1:, :], k, v, False, None)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, causal: bool, mask: Tensor | None) -> Tensor:
-        """The kernel and the projection back. Fused kernels want one width for all three, so the narrower gets zeros
-        where a content of its own makes queries and keys another than values."""
-        q, k, v = padded(q, k, v)
+        """The kernel and the projection back."""
+        q, k, v = widened(q, k, v)
         y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)[..., : self.head_width]
         return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import dnagoat
 from dnagoat.errors import RunError
+from dnagoat.evaluation.measures.protocol_paper import other_content
 from dnagoat.files import read_json
 from dnagoat.reporting.commands import commands
 from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent, whole
@@ -61,7 +62,22 @@ def _paragraphs(results: Results) -> list[str]:
             f"{whole(options.get('gc_stride'))}; "
             "intervals resample prompts."
         )
-    return paragraphs + [_dataset(manifest) for manifest in results.manifests] + _beside(results)
+    return paragraphs + _priors(results) + [_dataset(manifest) for manifest in results.manifests] + _beside(results)
+
+
+def _priors(results: Results) -> list[str]:
+    """Which runs have GOAT as its authors compute it, and what is not theirs."""
+    said: dict[str, list[str]] = {}
+    for run in results.runs:
+        position = run.config.model.position
+        if position.name.startswith("goat") and position.goat.form == "authors":
+            other = "".join(f"; {text}" for text in other_content(run.config))
+            text = (
+                "GOAT's ladders, sink and slopes are those of the authors' module (goat-attention 0.1.1), in lanes "
+                f"that hold positions exactly{other}."
+            )
+            said.setdefault(text, []).append(called(results, run))
+    return [f"{listed(list(dict.fromkeys(names)))}: {text}" for text, names in said.items()]
 
 
 def _likelihood(results: Results) -> list[str]:

@@ -31,6 +31,8 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
         "tiny",
         {GOAT + "init": "distances", GOAT + "distances": ((1, 2), (1, 4), (1, 8), (2, 9)), GOAT + "amplitude": 0.5},
     ),
+    "the authors' form, as much content": ("tiny", {GOAT + "form": "authors", "model.content": 59}),
+    "our form of the authors' run": ("paper", {GOAT + "form": "own"}),
     "recency alone": ("tiny", {GOAT + "parts": ("recency",), GOAT + "init": "uniform"}),
     "learnt periods": ("tiny", {GOAT + "learn_periods": True}),
     "biases and heads": ("tiny", {"model.position.name": "rope+bias", GOAT + "init": "distances", "model.heads": 4}),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dnagoat.config import RunConfig
+from dnagoat.config import GoatConfig, PositionConfig, RunConfig
 from dnagoat.files import read_json, write_json, write_text
 from dnagoat.reporting.methods import methods
 from dnagoat.reporting.results import Results, read, read_runs
@@ -47,6 +47,20 @@ def test_a_model_of_five_classes_scores_no_base_without_context(tmp_path: Path) 
     said = told(run(tmp_path / "goat", five))
     assert "a base without context is not scored, and the class N is left out" in said
     assert "start symbol comes first" not in said
+
+
+def test_the_authors_form_is_named_with_what_is_not_theirs(tmp_path: Path) -> None:
+    config = example.config("goat")
+    goat = GoatConfig(form="authors")
+    theirs = config.but(model=config.model.but(position=PositionConfig(goat=goat)))
+    content = theirs.model.head_width - 12
+    said = told(run(tmp_path / "theirs", theirs), run(tmp_path / "ours"))
+    assert "those of the authors' module (goat-attention 0.1.1)" in said
+    assert f"content has {content} dimensions of a head, the authors' {content + 7}" in said
+    same = theirs.but(model=theirs.model.but(content=content + 7))
+    said = told(run(tmp_path / "same", same))
+    assert "hold positions exactly." in said and "dimensions of a head" not in said
+    assert "goat-attention" not in told(run(tmp_path / "own"))
 
 
 def test_runs_that_were_scored_differently_are_described_apart(tmp_path: Path) -> None:

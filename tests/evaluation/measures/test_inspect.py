@@ -11,6 +11,8 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
+from dnagoat.attention.proof.reference import log_prior
+from dnagoat.attention.schemes.alibi import alibi_slopes
 from dnagoat.config import DISTANCE_PERIODS, GoatConfig, ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.evaluation.measures.inspect import ablations, content_against_prior
 from dnagoat.evaluation.microscope.anatomy import tightness
@@ -131,6 +133,24 @@ def test_checkpoints_of_the_same_steps_are_known_by_their_weights(make_run) -> N
     other = DnaLM(run.config.model, 5)
     save(run.path, Checkpoint(Progress(step=2, best_step=1, best_val_nll=1.4), weights_of(other)), keep=9)
     assert stored(open_run(run.path), "inspect", OPTIONS) is None
+
+
+def test_the_authors_form_is_looked_at_as_ours_is(make_run) -> None:
+    """Slopes are told as slopes, not as what softplus makes them of, and every part can be switched off."""
+    goat = GoatConfig(form="authors", sink_frequencies=2)
+    run = trained(make_run("goat"), [1, 2], goat=goat)
+    result = ensure(run, "inspect", OPTIONS)
+    assert {row["without"] for row in result["ablations"]} == {None, "spectral", "sink", "recency"}
+    start = result["checkpoints"][0]["layers"][0]
+    assert start["periods"] == pytest.approx([2 * math.pi, 2e4 * math.pi])
+    assert [head["slope"] for head in start["heads"]] == pytest.approx(alibi_slopes(2).tolist(), rel=1e-5)
+    curves = ensure(run, "prior", MeasureOptions(which="last"))["layers"][1]["heads"]
+    scheme = list(run.model("last").attentions())[1].scheme
+    keys = torch.arange(64)
+    for head, whole in zip(curves, log_prior(scheme, keys[-1:], keys)[:, 0].tolist(), strict=True):
+        sink = np.array(head["sink"])
+        want = np.array(whole[::-1]) - sink[::-1]
+        np.testing.assert_allclose(head["log_prior"], want - want[0], atol=2e-3)
 
 
 def test_momentum_is_told_of_each_layer_at_each_checkpoint(make_run) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from dnagoat.attention.schemes.wrapper import innermost
-from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.config import GoatConfig, GoatForm, ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.evaluation.microscope.ablation import parts_of, without
 from dnagoat.evaluation.microscope.anatomy import normalised
 from dnagoat.evaluation.microscope.observe import Seen, observing
@@ -15,11 +15,12 @@ from dnagoat.model.transformer import DnaLM
 SCHEMES = ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 
 
-def model_of(name: str, momentum: float | None = None) -> DnaLM:
+def model_of(name: str, momentum: float | None = None, form: GoatForm = "own", content: int | None = None) -> DnaLM:
     """A small model whose prior is far from where it starts."""
     shear = None if momentum is None else MomentumConfig(strength=momentum)
-    position = PositionConfig(name=name, momentum=shear, goat=GoatConfig(sink_width=8))  # type: ignore[arg-type]
-    model = DnaLM(ModelConfig(width=128, heads=2, layers=2, mlp_width=64, context=32, position=position)).eval()
+    position = PositionConfig(name=name, momentum=shear, goat=GoatConfig(form=form, sink_width=8))  # type: ignore[arg-type]
+    config = ModelConfig(width=128, heads=2, layers=2, mlp_width=64, context=32, position=position, content=content)
+    model = DnaLM(config).eval()
     random = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for parameter in model.position_parameters().values():
@@ -33,7 +34,21 @@ CODES = torch.randint(0, 4, (3, 20), generator=torch.Generator().manual_seed(1))
 @pytest.mark.parametrize("momentum", [None, 0.8])
 @pytest.mark.parametrize("name", SCHEMES)
 def test_what_is_seen_is_what_is_computed(name: str, momentum: float | None) -> None:
-    model = model_of(name, momentum)
+    seen_is_computed(model_of(name, momentum), whole=name != "rope+bias" or momentum is None)
+
+
+@pytest.mark.parametrize("content", [None, 21, 59])
+def test_the_authors_form_is_seen_whatever_its_content(content: int | None) -> None:
+    seen_is_computed(model_of("goat", form="authors", content=content))
+
+
+@pytest.mark.parametrize("name", ["rope", "alibi", "goat+rope"])
+def test_a_content_of_its_own_is_seen(name: str) -> None:
+    seen_is_computed(model_of(name, content=32))
+
+
+def seen_is_computed(model: DnaLM, whole: bool = True) -> None:
+    """`whole` unless the shear takes hold of biases as well, which the scheme's own kernel knows nothing of."""
     seen: list[Seen] = []
     with torch.no_grad():
         plain = model(CODES)
@@ -46,7 +61,7 @@ def test_what_is_seen_is_what_is_computed(name: str, momentum: float | None) -> 
     at = torch.arange(20)
     for look, attention in zip(seen, model.attentions(), strict=True):
         torch.testing.assert_close(look.weights.sum(-1), torch.ones(3, 2, 20, dtype=torch.float64))
-        if name == "rope+bias" and momentum is not None:  # the shear takes hold of biases as well
+        if not whole:
             continue
         # Equal up to a row constant, which a softmax does not see.
         apart = (look.prior[0] - innermost(attention.scheme).kernel(at, at)).masked_fill(~look.allowed, 0)

@@ -57,6 +57,16 @@ def test_a_signal_in_the_last_step_finds_the_run_done(config: RunConfig, whole: 
     assert (said, (out / "summary.json").exists(), timeless(out)) == ([], True, timeless(whole))
 
 
+def test_the_authors_form_is_resumed_bit_for_bit(config: RunConfig, tmp_path: Path) -> None:
+    theirs = changed(config, {"model.position.goat.form": "authors", "model.content": 59, "train.precision": "bf16"})
+    list(train(theirs, tmp_path / "whole", device="cpu"))
+    with pytest.raises(Stopped):
+        list(train(theirs, tmp_path / "run", device="cpu", stop=stops_at(5)))
+    list(train(theirs, tmp_path / "run", device="cpu", resume=True))
+    whole, run = (open_run(tmp_path / name).checkpoint("last") for name in ("whole", "run"))
+    assert model_sha256(run) == model_sha256(whole)
+
+
 def test_an_abandoned_run_goes_on_from_its_last_checkpoint(config: RunConfig, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "run"
     list(islice(train(config, out, device="cpu"), 8))  # checkpoints at 3, 4 (best), 6, 8 (perhaps)
