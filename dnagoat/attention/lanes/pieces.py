@@ -13,10 +13,10 @@ STEP = 512
 REACH = 256 * STEP  # positions that are exact, and stay so with half a step added
 
 
-def integer_pieces(positions: Tensor, dtype: torch.dtype) -> Tensor:
-    """(..., T) integer positions -> (..., T, 2): how many times 512, and the signed rest."""
-    high = (positions + STEP // 2) // STEP
-    return torch.stack([high, positions - high * STEP], dim=-1).to(dtype)
+def integer_pieces(positions: Tensor, dtype: torch.dtype, step: int = STEP) -> Tensor:
+    """(..., T) integer positions -> (..., T, 2): how many times `step`, and the signed rest."""
+    high = (positions + step // 2) // step
+    return torch.stack([high, positions - high * step], dim=-1).to(dtype)
 
 
 def high_and_residual(x: Tensor) -> tuple[Tensor, Tensor]:

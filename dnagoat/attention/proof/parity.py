@@ -76,7 +76,9 @@ class Subject:
         model = ModelConfig(
             width=width, heads=self.heads, layers=1, position=position, kernel="sdpa", content=self.content
         )
-        layer = Attention(model, 0)
+        with torch.random.fork_rng(devices=[]):  # what a scheme draws for itself
+            torch.manual_seed(self.seed)
+            layer = Attention(model, 0)
         for projection in (layer.query, layer.key, layer.value, layer.out):
             projection.weight.normal_(std=width**-0.5, generator=generator)
         for part in layer.scheme.modules():
@@ -213,7 +215,7 @@ def slope_gradient_error(
     q, k = (_content(layer, length, 1.0, dtype, seed + n) for n in (1, 2))
     generator = torch.Generator().manual_seed(seed + 3)
     v, flow = (torch.randn(1, len(slopes), length, HEAD, generator=generator).to(device, dtype) for _ in range(2))
-    lanes = layer.scheme.lanes_at(At.whole(length, device))
+    lanes = layer.scheme.lanes_at(At.whole(length, device, dtype))
     assert lanes is not None
     y = kernel(assemble(q, lanes[0]), assemble(k, lanes[1]), v, 1 / layer.scheme.root, True, None)
     (got,) = torch.autograd.grad(y, slope, flow)

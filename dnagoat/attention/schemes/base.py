@@ -21,27 +21,39 @@ Pair = tuple[Tensor, Tensor]
 Made = TypeVar("Made", Tensor, Pair)
 
 
+def single_products(device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether `dtype` keeps 24 bits, and is multiplied as it is here: no autocast, bfloat16 or TF32."""
+    if device.type != "cpu" or torch.is_autocast_enabled("cpu") or torch.compiler.is_compiling():
+        return False  # a compiled graph cannot ask for the precision
+    return dtype in (torch.float32, torch.float64) and torch.get_float32_matmul_precision() == "highest"
+
+
 class At:
     """Absolute positions of queries and keys, (T,) or (B, T); what layers share about them is made once a forward.
 
     `origin` is a position to count from where only differences matter (recency's lanes); `queries` and `keys` stay
-    absolute. Keys that are kept for later calls must be counted from 0.
+    absolute. Keys that are kept for later calls must be counted from 0. `single` promises that lanes in float32 are
+    multiplied as such: a position then needs no pieces.
     """
 
-    def __init__(self, queries: Tensor, keys: Tensor | None = None, origin: int = 0) -> None:
+    def __init__(self, queries: Tensor, keys: Tensor | None = None, origin: int = 0, single: bool = False) -> None:
         self.queries = queries
         self.keys = queries if keys is None else keys
-        self.origin = origin
+        self.origin, self.single = origin, single
         self._made: dict[tuple[str, int], Tensor | Pair] = {}
 
     @classmethod
-    def whole(cls, count: int, device: torch.device | str | None = None) -> At:
-        """Positions 0 to count - 1 at once, with nothing before them or after: counted from the middle."""
-        return cls(torch.arange(count, device=device), origin=count // 2)
+    def whole(cls, count: int, device: torch.device | str | None = None, dtype: torch.dtype = torch.float32) -> At:
+        """Positions 0 to count - 1 at once, with nothing before them or after: counted from the middle.
+
+        `dtype` is that of the content beside which lanes will stand; where autocast rules, it need not be given.
+        """
+        positions = torch.arange(count, device=device)
+        return cls(positions, origin=count // 2, single=single_products(positions.device, dtype))
 
     def latest(self, count: int) -> At:
         """The same keys and the last `count` queries; what was made for the keys need not be made again."""
-        at = At(self.queries[-count:], self.keys, self.origin)
+        at = At(self.queries[-count:], self.keys, self.origin, self.single)
         at._made = dict(self._made)
         return at
 
