@@ -33,7 +33,12 @@ TESTS = (
     "tests/generation",
     "tests/evaluation/scoring",
 )
-QUICK = ("tests/attention/lanes", "tests/attention/fast", "tests/attention/test_digits.py")
+QUICK = (
+    "tests/attention/lanes",
+    "tests/attention/fast",
+    "tests/attention/test_kernels.py::test_the_order_of_magnitudes_keeps_the_digits",
+    "tests/attention/proof/test_parity.py::test_the_self_test_covers_every_scheme_and_holds",
+)
 INTEL = "int mkl_serv_intel_cpu_true(void) { return 1; }\nint mkl_serv_intel_cpu(void) { return 1; }\n"
 ROOM = 0.25  # a tolerance that was measured is four times the worst error
 
@@ -89,6 +94,7 @@ def shim(folder: Path) -> Path | None:
 def run(instructions: Instructions, tests: Sequence[str], preload: Path | None, folder: Path) -> Row:
     """One pytest under `instructions`; its failures are the row's detail."""
     environment = {
+        "OMP_NUM_THREADS": "1",  # several wait for each other where the machine is shared
         **os.environ,
         **instructions.environment,
         "PYTHONPATH": str(ROOT / "benchmarks"),

@@ -27,6 +27,7 @@ from dnagoat.attention.schemes.rope import BiasedRope
 from dnagoat.config import GoatConfig, GoatForm, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
 
 HEAD = 64
+EPS = torch.finfo(torch.float32).eps
 # Adds the same to all keys of a row: its gradient is 0, so that there is nothing that an error could be relative to.
 ROW_CONSTANTS = {"scheme.parts.sink.outer.bias"}
 SINK_RANGE = 10.0  # nats between the strongest and the weakest position
@@ -61,10 +62,15 @@ class Subject:
     def recency(self) -> bool:
         return self.name == "alibi" or ("goat" in self.name and "recency" in self.parts)
 
-    @property
-    def bars(self) -> tuple[float, float]:
-        """Forward and content gradients in float32 up to length 1,024."""
-        return (3e-5, 1e-4) if self.recency else (2e-6, 1e-5)
+    def bars(self, length: int) -> tuple[float, float]:
+        """Forward and content gradients in float32.
+
+        Four times the worst of all kernels (benchmarks/kernels_matrix.py) without recency. With it slope * j, up to half
+        the length, may stand beside the content in a partial sum, which is rounded to eps of itself: how often, and
+        whether before large terms cancel, is the kernel's to choose.
+        """
+        swing = EPS * self.slope * length if self.recency else 0.0
+        return 4e-6 + swing, 2e-5 + swing
 
     @torch.no_grad()
     def layer(self, device: torch.device | str = "cpu") -> Attention:
@@ -274,7 +280,7 @@ def parities(device: str = "cpu", length: int = 512) -> Iterator[Parity]:
 
 def _float32(subject: Subject, length: int, device: str, name: str, kernel: Kernel) -> Iterator[Parity]:
     errors = layer_errors(subject, length, 2, device, kernel)
-    forward, content = subject.bars
+    forward, content = subject.bars(length)
     row = Parity(subject.label, "forward", "float32", name, length, errors.pop("forward"), forward)
     yield row
     position = {key: errors.pop(key) for key in list(errors) if key.startswith("scheme.")}
