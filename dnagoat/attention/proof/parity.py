@@ -65,9 +65,9 @@ class Subject:
     def bars(self, length: int) -> tuple[float, float]:
         """Forward and content gradients in float32.
 
-        Four times the worst of all kernels (benchmarks/kernels_matrix.py) without recency. With it slope * j, up to half
-        the length, may stand beside the content in a partial sum, which is rounded to eps of itself: how often, and
-        whether before large terms cancel, is the kernel's to choose.
+        Four times the worst of all kernels (benchmarks/kernels_matrix.py) without recency. With it slope * j, up to
+        half the length, may stand beside the content in a partial sum, which is rounded to eps of itself: how often,
+        and whether before large terms cancel, is the kernel's to choose.
         """
         swing = EPS * self.slope * length if self.recency else 0.0
         return 4e-6 + swing, 2e-5 + swing
