@@ -14,7 +14,7 @@ from dnagoat.errors import DatasetError, RunError, Stopped
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
-    from dnagoat.evaluation.registry import MeasureOptions
+    from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.genome.dataset import Dataset
     from dnagoat.training.kept.run import Run
 
@@ -133,7 +133,7 @@ def written(plan: Plan, runs: Sequence[Run]) -> None:
 
 def measures() -> MeasureOptions:
     """Smaller than the defaults of `dnagoat evaluate`, and said so in the report's methods."""
-    from dnagoat.evaluation.registry import MeasureOptions
+    from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 
     return MeasureOptions(

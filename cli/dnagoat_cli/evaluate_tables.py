@@ -14,7 +14,7 @@ from dnagoat.reporting.copying import COPY, OTHER, REVERSE
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
-    from dnagoat.evaluation.registry import Result
+    from dnagoat.evaluation.measure import Result
 
 QUIET = {
     "format",

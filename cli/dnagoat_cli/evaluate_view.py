@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
-    from dnagoat.evaluation.registry import MeasureOptions, Result
+    from dnagoat.evaluation.measure import MeasureOptions, Result
 
 Measured = list[tuple["Result", Path]]
 
 
 def options_from(*, device: str, trajectory: dict[str, Any], lengths: list[str] | None, **given: Any) -> MeasureOptions:
     """The options that were given; what was not keeps its default."""
-    from dnagoat.evaluation.registry import MeasureOptions
+    from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.written.trajectory import TrajectoryOptions
     from dnagoat.training.launch.processes import pick_device
 

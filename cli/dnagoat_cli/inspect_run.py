@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def show(path: Path, request: Request) -> None:
     """Measures once and keeps the result in the run's folder; `--out` receives figures and CSV tables."""
-    from dnagoat.evaluation.registry import MeasureOptions, ensure
+    from dnagoat.evaluation.measure import MeasureOptions
+    from dnagoat.evaluation.registry import ensure
     from dnagoat.files import write_text
     from dnagoat.reporting import microscope
     from dnagoat.training.kept.run import open_run

@@ -84,8 +84,8 @@ def extrapolated(given: Given) -> None:
 
 
 def sunk(given: Given) -> None:
+    from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.probes.sinks import sinks
-    from dnagoat.evaluation.registry import MeasureOptions
     from dnagoat.reporting.arms import labels
     from dnagoat.training.kept.run import open_run
 

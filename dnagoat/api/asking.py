@@ -67,7 +67,8 @@ def evaluate(
     resampling blocks of the genome. A kept result with other settings stays (`OptionError`) unless `force`. Other
     errors: `RunError` (no checkpoint), `DatasetError` (the dataset has moved or changed), `WindowError` (empty split).
     """
-    from dnagoat.evaluation.registry import MeasureOptions, ensure
+    from dnagoat.evaluation.measure import MeasureOptions
+    from dnagoat.evaluation.registry import ensure
     from dnagoat.training.launch.processes import pick_device
 
     options = MeasureOptions(**{**asked, "device": str(pick_device(asked.get("device", "auto")))})

@@ -3,186 +3,34 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
-
-from pydantic import Field, model_validator
 
 import dnagoat
-from dnagoat.config import Frozen
 from dnagoat.errors import OptionError, RunError
-from dnagoat.evaluation.written.trajectory import TrajectoryOptions
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
+from dnagoat.evaluation.measures import (
+    copying,
+    generation,
+    inspect,
+    lengths,
+    nll,
+    prior,
+    protocol_paper,
+    rc,
+    strata,
+)
 from dnagoat.files import read_json, write_json
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run, Which
 
-if TYPE_CHECKING:
-    from dnagoat.genome.dataset import Dataset
+FORMAT = 2  # of the results: 1 had strata whose bounds stood in their names alone
 
-Result = dict[str, Any]
-
-
-class MeasureOptions(Frozen):
-    """What a measure may be asked; each measure reads the fields that concern it."""
-
-    split: Literal["train", "val", "test"] = "test"
-    which: Which = "best"
-    seed: int = Field(0, ge=0, lt=2**64)
-    device: str = "cpu"
-    batch_size: int = Field(64, ge=1, description="windows read at once; changes no result")
-    dataset: Path | None = Field(None, description="the run's dataset, where it has moved")
-    other_dataset: Path | None = Field(None, description="one that the run was not trained on; its results lie apart")
-    fresh: bool = Field(False, description="score each base again though its score is kept; changes no result")
-    windows: int | None = Field(None, ge=1, description="scored windows, spread over the split; None = all")
-    context: int | None = Field(None, ge=1, description="bases that the model reads at once; None = the window")
-    stride: int | None = Field(None, ge=1, description="bases that are scored of each; None = all of them")
-    block: int = Field(20_000, ge=1, description="bases of a block of the bootstrap")
-    resamples: int = Field(2000, ge=1000)
-    strata: tuple[Path, ...] = Field((), description="BED files whose regions are strata of their own")
-    lengths: tuple[str, ...] = Field(("1x", "2x", "4x", "8x", "16x"), description="of the training length, or in bases")
-    trajectory: TrajectoryOptions = TrajectoryOptions()
-
-    @model_validator(mode="after")
-    def _strata_have_names(self) -> Self:
-        named: dict[str, Path] = {}
-        for path in self.strata:
-            if path.name in named:
-                raise OptionError(
-                    f"--strata: {named[path.name]} and {path} have the same name, and strata go by the names of their "
-                    "files; rename one"
-                )
-            named[path.name] = path
-        return self
-
-    def dataset_of(self, run: Run) -> Dataset:
-        """What is scored: the run's own dataset, refused where its content has changed, or the other one."""
-        return run.dataset(self.other_dataset or self.dataset, other=self.other_dataset is not None)
-
-    def hash_for(self, run: Run) -> str:
-        return self.dataset_of(run).content_hash if self.other_dataset else run.config.dataset_hash
-
-
-@dataclass(frozen=True)
-class Measure:
-    """One entry of the table.
-
-    `compute` names a function (Run, MeasureOptions, Progress) -> Result as `module:function`, imported when it is
-    needed. With `per_split` the file's name ends in the split. `settings` names the options that change its result.
-    `made_from` names a function (Run) -> what else of a run the result is made from: it is out of date once that has
-    changed.
-    The plain names are those of the best checkpoint; what the last one gives lies beside them, and replaces nothing.
-    """
-
-    name: str
-    question: str
-    unit: str
-    compute: str
-    settings: tuple[str, ...] = ()
-    per_split: bool = False
-    made_from: str = ""
-
-    def path(self, run: Run, options: MeasureOptions) -> Path:
-        stem = f"{self.name}-{options.split}" if self.per_split else self.name
-        if options.other_dataset:
-            stem += f"-{options.hash_for(run)[:8]}"
-        if options.which == "last":
-            stem += "-last"
-        return run.path / "evaluation" / f"{stem}.json"
-
-    def __call__(self, run: Run, options: MeasureOptions, progress: Progress) -> Result:
-        result: Result = _named(self.compute)(run, options, progress)
-        return result
-
-    def sources(self, run: Run) -> Result:
-        return {"made_from": _named(self.made_from)(run)} if self.made_from else {}
-
-
-def _named(place: str) -> Callable[..., Any]:
-    module, function = place.split(":")
-    found: Callable[..., Any] = getattr(import_module(module), function)
-    return found
-
-
-# What decides which bases are scored and how their intervals are drawn.
-SCORED = ("split", "seed", "windows", "context", "stride", "block", "resamples")
-
-MEASURES = {
-    measure.name: measure
-    for measure in (
-        Measure(
-            "generation",
-            "Does generated DNA look like the true continuation? GC% trajectory against three nulls, k-mers and more",
-            unit="Pearson r",
-            compute="dnagoat.evaluation.measures.generation:measure",
-            settings=("split", "seed", "trajectory"),
-        ),
-        Measure(
-            "nll",
-            "How many nats a base, and how many fewer than tables of counts on the same bases?",
-            unit="nats per base",
-            compute="dnagoat.evaluation.measures.nll:measure",
-            settings=SCORED,
-            per_split=True,
-        ),
-        Measure(
-            "strata",
-            "Where is it good: repeats, GC deciles, CpG, little or much context, regions of BED files?",
-            unit="nats per base",
-            compute="dnagoat.evaluation.measures.strata:measure",
-            settings=(*SCORED, "strata"),
-            per_split=True,
-        ),
-        Measure(
-            "lengths",
-            "Does more context than in training help: the same bases with 1 to 16 times the training length?",
-            unit="nats per base",
-            compute="dnagoat.evaluation.measures.lengths:measure",
-            settings=("split", "seed", "windows", "block", "resamples", "lengths"),
-            per_split=True,
-        ),
-        Measure(
-            "rc",
-            "Does the other strand of the same bases cost the same?",
-            unit="nats per base",
-            compute="dnagoat.evaluation.measures.rc:measure",
-            settings=("split", "seed", "windows", "block", "resamples"),
-            per_split=True,
-        ),
-        Measure(
-            "copying",
-            "Does it copy from its context: a stretch after itself, after its reverse complement, after another one?",
-            unit="nats per base, gained by reading the stretch a second time",
-            compute="dnagoat.evaluation.measures.copying:measure",
-            settings=("split", "seed", "windows", "block", "resamples"),
-            per_split=True,
-        ),
-        Measure(
-            "protocol-paper",
-            "The GOAT authors' own protocol: N scored, 50 batches of the validation split, best of the evaluations",
-            unit="nats per symbol, N among them",
-            compute="dnagoat.evaluation.measures.protocol_paper:measure",
-            made_from="dnagoat.evaluation.measures.protocol_paper:best_of_evaluations",
-        ),
-        Measure(
-            "prior",
-            "Where does each head look before it has seen a base: the learned log-prior, sink and slope",
-            unit="nats",
-            compute="dnagoat.evaluation.measures.prior:measure",
-        ),
-        Measure(
-            "inspect",
-            "What does attention do with its prior: reach, content against prior, and what each part is worth?",
-            unit="nats",
-            compute="dnagoat.evaluation.measures.inspect:measure",
-            settings=("split", "seed", "windows", "block", "resamples"),
-            made_from="dnagoat.evaluation.microscope.shape:kept",
-        ),
-    )
-}
+# A new measure is a module of its own, and its name here.
+_EVERY = (
+    *(generation.MEASURE, nll.MEASURE, strata.MEASURE, lengths.MEASURE, rc.MEASURE, copying.MEASURE),
+    *(protocol_paper.MEASURE, prior.MEASURE, inspect.MEASURE),
+)
+MEASURES = {measure.name: measure for measure in _EVERY}
 
 
 def chosen(name: str) -> Measure:
@@ -193,14 +41,14 @@ def chosen(name: str) -> Measure:
 
 
 def stored(run: Run, name: str, options: MeasureOptions) -> Result | None:
-    """The result in the run folder, or None where there is none or what it was made from has changed since."""
+    """The result in the run folder; None where there is none, or where its format or what it was made from is past."""
     measure = chosen(name)
     path = measure.path(run, options)
     if not path.exists():
         return None
     try:
         result: Result = read_json(path)
-        current = result["checkpoint"] == _checkpoint(run, options.which)
+        current = result["format"] == FORMAT and result["checkpoint"] == _checkpoint(run, options.which)
         current = current and all(result.get(name) == now for name, now in measure.sources(run).items())
     except (ValueError, KeyError, TypeError):
         raise RunError(f"{path} is damaged; remove it, and it will be computed again") from None
@@ -249,7 +97,7 @@ def _settings(measure: Measure, options: MeasureOptions) -> Result:
 def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Result) -> Result:
     """What every result says about itself, so that no number travels alone."""
     return {
-        "format": 1,
+        "format": FORMAT,
         "measure": measure.name,
         "unit": measure.unit,
         "split": options.split,

@@ -8,7 +8,7 @@ from dnagoat.reporting.comparability import Warnings, same_bases, same_prompts
 from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, listed, percent, whole
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Row, Table
-from dnagoat.reporting.tables import called, row_of
+from dnagoat.reporting.tables import called, null_name, row_of
 from dnagoat.wording import counted
 
 Made = list[tuple[RunResults, Result]]
@@ -65,7 +65,7 @@ def composition(results: Results, warnings: Warnings) -> Table | None:
         for run, generation in made
     ]
     rows += [
-        Row(f"null: {name}{foreign}", _composed(first, name), muted=True)
+        Row(f"null: {null_name(first, name)}{foreign}", _composed(first, name), muted=True)
         for name in first["composition"]
         if name not in ("true", "generated")
     ]
@@ -110,7 +110,9 @@ def trajectories(results: Results, warnings: Warnings) -> Table | None:
     ]
     foreign = _foreign(results, made)
     rows = [row_of(results, run, _ways(generation["gc"]), warnings.of(run, "generation")) for run, generation in made]
-    rows += [Row(f"null: {name}{foreign}", _ways(gc), muted=True) for name, gc in made[0][1]["gc"]["nulls"].items()]
+    first = made[0][1]
+    nulls = first["gc"]["nulls"].items()
+    rows += [Row(f"null: {null_name(first, name)}{foreign}", _ways(gc), muted=True) for name, gc in nulls]
     note = "n/a: one of the two is constant, so there is no correlation. Intervals resample prompts."
     return Table("gc-trajectory", "GC % trajectory, three ways", "Sequence", columns, rows, [note])
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dnagoat.errors import DatasetError, OptionError, RunError, WindowError
-from dnagoat.evaluation.registry import MeasureOptions, chosen, ensure, stored
+from dnagoat.evaluation.measure import MeasureOptions
+from dnagoat.evaluation.registry import chosen, ensure, stored
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.files import read_json
 from dnagoat.genome import progress as preparation

@@ -1,19 +1,17 @@
 """How two models differ on exactly the same bases: the paired difference of NLL with its block-bootstrap interval."""
 
-# n pieces, M scored bases of all pieces end to end
+# n pieces
 
 from __future__ import annotations
 
-import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.scoring.intervals import block_bootstrap
+from dnagoat.evaluation.scoring.scored import read_kept
+from dnagoat.evaluation.scoring.verdict import judge
 from dnagoat.reporting.results import Result, Results, RunResults
 
 Sums = NDArray[np.float64]
@@ -66,9 +64,11 @@ def difference(
         return None
     if not own.same_bases(base):
         return None
-    bounds = block_bootstrap(own.sums - base.sums, own.counts, own.blocks, nll["resamples"], nll["seed"])
-    value = float((own.sums - base.sums).sum() / own.counts.sum())
-    return None if bounds is None else Paired(value, (bounds.low, bounds.high), len(np.unique(own.blocks)))
+    judged = judge(
+        own.sums[None], base.sums[None], own.counts, own.blocks, resamples=nll["resamples"], draw=nll["seed"]
+    )
+    over = judged.over_blocks
+    return None if over is None else Paired(judged.value, (over.low, over.high), judged.blocks)
 
 
 def scored(run: RunResults, split: str) -> Scored | None:
@@ -79,32 +79,16 @@ def scored(run: RunResults, split: str) -> Scored | None:
 
 
 def _read(file: Path, nll: Result) -> Scored | None:
-    """The scores of one file, piece by piece; None where they are another result's or damaged."""
+    """The scores of one file, piece by piece; None where they are another result's, of other bases or damaged."""
     key = {
         "checkpoint": nll["checkpoint"]["sha256"],
         "dataset": nll["dataset_hash"],
         "pieces": nll.get("pieces"),  # results of earlier versions do not say
         "tool_version": nll["tool_version"],
     }
-    try:
-        with np.load(file, allow_pickle=False) as kept:
-            if json.loads(str(kept["key"])) != key:
-                return None
-            starts, widths, skips, origins, losses = (
-                kept[name] for name in ("starts", "widths", "skips", "origins", "losses")
-            )
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
+    kept = read_kept(file)
+    if kept is None or kept.key != key or int((counts := kept.scores.counts()).sum()) != nll["count"]:
         return None
-    offsets = np.concatenate([[0], np.cumsum(widths - skips)])
-    known = ~np.isnan(losses)
-    sums, counts = _by_piece(np.where(known, losses, 0.0), offsets), _by_piece(known, offsets)
-    if int(counts.sum()) != nll["count"]:
-        return None  # damaged: the result is of other bases
-    # As evaluation counts blocks: from the start of each contig, so that none lies in two.
-    blocks = origins + (starts + skips - origins) // nll["block_bases"]
-    return Scored(sums, counts, blocks, np.stack([starts, widths, skips]))
-
-
-def _by_piece(values: NDArray[Any], offsets: NDArray[np.int64]) -> Sums:
-    totals = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
-    return np.asarray(totals[offsets[1:]] - totals[offsets[:-1]])
+    pieces = kept.scores.pieces
+    rows = np.stack([pieces.starts, pieces.widths, pieces.skips])
+    return Scored(kept.scores.sums(), counts, kept.blocks(nll["block_bases"]), rows)

@@ -10,6 +10,7 @@ from typing import Any
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
+from dnagoat.evaluation.registry import FORMAT
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import DATASET_FORMATS
 from dnagoat.reporting.arms import labels
@@ -181,7 +182,7 @@ def _summary(run: Run) -> Result:
 
 
 def _measures(run: Run) -> dict[str, Result]:
-    return {file.stem: _read(file) for file in sorted((run.path / "evaluation").glob("*.json"))}
+    return {file.stem: _read(file, formats=(FORMAT,)) for file in sorted((run.path / "evaluation").glob("*.json"))}
 
 
 def _manifests(runs: list[RunResults]) -> list[Result]:

@@ -124,6 +124,11 @@ def rung_name(rung: Result) -> str:
     return SPOKEN.get(name, name.replace("-backoff", ", backing off").replace("-hashed", ", hashed"))
 
 
+def null_name(generation: Result, name: str) -> str:
+    """What stands beside generated DNA, as a reader is told it: `markov` is the chain of some order."""
+    return f"order-{generation['markov_order']} Markov" if name == "markov" else name
+
+
 def best_baseline(nll: Result | None) -> Result | None:
     """The rung of the ladder with the lowest NLL."""
     rungs = (nll or {}).get("baselines") or []

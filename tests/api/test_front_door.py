@@ -14,7 +14,7 @@ import pytest
 import dnagoat
 from dnagoat.api.keywords import Asked, Rules, Sampling
 from dnagoat.errors import OptionError, Stopped
-from dnagoat.evaluation.registry import MeasureOptions
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.dataset import Dataset

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from dnagoat.errors import OptionError, SourceError
-from dnagoat.evaluation.registry import MeasureOptions, ensure
-from dnagoat.files import read_json
+from dnagoat.evaluation.measure import MeasureOptions
+from dnagoat.evaluation.measures import measure_names
+from dnagoat.evaluation.registry import MEASURES, ensure, stored
+from dnagoat.files import read_json, write_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.missing import measure_missing
 from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
@@ -83,3 +85,19 @@ def test_a_report_from_another_folder_measures_the_other_runs(
     assert kept[0] == result
     assert kept[1]["settings"] == result["settings"] | {"strata": []}
     assert [group["name"] for group in kept[1]["groups"]] == ["repeats", "seen", "gc", "cpg", "distance"]
+
+
+def test_measures_are_named_as_their_modules() -> None:
+    """The names for a help page are those of files; each module declares the measure of its name."""
+    assert measure_names() == sorted(MEASURES)
+    for name, measure in MEASURES.items():
+        assert measure.compute.__module__ == f"dnagoat.evaluation.measures.{name.replace('-', '_')}"
+
+
+def test_a_result_of_an_earlier_format_is_measured_again(make_run) -> None:
+    run = make_run()
+    now = ensure(run, "rc", QUICK)
+    file = run.path / "evaluation" / "rc-test.json"
+    write_json(file, now | {"format": 1, "value": -1.0, "settings": {}})
+    assert stored(run, "rc", QUICK) is None
+    assert ensure(run, "rc", QUICK) == now == read_json(file)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
+from dnagoat.evaluation.registry import FORMAT
 from dnagoat.files import write_json, write_text
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
@@ -81,7 +82,7 @@ def everything(folder: Path) -> tuple[list[Path], Path]:
 
 def _signed(setting: RunConfig, measure: str, split: str, unit: str) -> dict[str, Any]:
     return {
-        "format": 1,
+        "format": FORMAT,
         "measure": measure,
         "unit": unit,
         "split": split,
@@ -182,7 +183,7 @@ def _generation(setting: RunConfig, r: float, rng: np.random.Generator) -> dict[
     generated = 0.4 + r * (true - 0.4) + math.sqrt(1 - r * r) * noise
     nulls = {
         "another locus": np.roll(true, 1, 0),
-        "order-8 Markov": 0.4 + noise / 2,
+        "markov": 0.4 + noise / 2,
         "prompt GC": true[:, :1] + 0 * true,
     }
     curves = {"true": true, "generated": generated, **nulls}
@@ -207,7 +208,8 @@ def _generation(setting: RunConfig, r: float, rng: np.random.Generator) -> dict[
         "resamples": 2000,
         "count": 40,
         "samples": 4,
-        "gc": {**way(r), "nulls": {"another locus": way(0.02), "order-8 Markov": way(0.1), "prompt GC": flat}},
+        "markov_order": 8,
+        "gc": {**way(r), "nulls": {"another locus": way(0.02), "markov": way(0.1), "prompt GC": flat}},
         "positions": positions,
         "trajectories": [
             {
@@ -221,7 +223,7 @@ def _generation(setting: RunConfig, r: float, rng: np.random.Generator) -> dict[
         "mean_trajectory": {name: curve.mean(0).tolist() for name, curve in curves.items()},
         "scatter": {"true": true.tolist(), "generated": generated.tolist()},
         "kmers": [
-            {"k": k, "jsd": 6e-4 * 2.3**k, "floor": 0.0002 * 2.3**k, "order-8 Markov": 0.0005 * 2.3**k, "floor_sets": 2}
+            {"k": k, "jsd": 6e-4 * 2.3**k, "floor": 0.0002 * 2.3**k, "markov": 0.0005 * 2.3**k, "floor_sets": 2}
             for k in range(1, 9)
         ],
         "spectrum": {
@@ -235,7 +237,7 @@ def _generation(setting: RunConfig, r: float, rng: np.random.Generator) -> dict[
         },
         "composition": {
             name: {"gc": 0.4, "cpg_ratio": ratio, "strand_symmetry": {"kmer_jsd": 0.001}}
-            for name, ratio in (("true", 0.22), ("generated", 0.25), ("order-8 Markov", 0.21))
+            for name, ratio in (("true", 0.22), ("generated", 0.25), ("markov", 0.21))
         },
         "log_probability": -1.31,
         "warnings": [],
@@ -275,30 +277,42 @@ def _prior(setting: RunConfig) -> dict[str, Any] | None:
     }
 
 
-def _stratum(name: str, value: float, share: float) -> dict[str, Any]:
-    count = round(share * BLOCKS * BLOCK_BASES)
-    return {"name": name, "value": value, "interval": [value - 0.008, value + 0.008], "count": count, "share": share}
+def _stratum(
+    name: str, value: float, share: float, low: float | None = None, high: float | None = None
+) -> dict[str, Any]:
+    count, interval = round(share * BLOCKS * BLOCK_BASES), [value - 0.008, value + 0.008]
+    return {
+        "name": name, "low": low, "high": high, "value": value, "interval": interval, "count": count, "share": share,
+    }  # fmt: skip
 
 
 def _strata(setting: RunConfig, nll: float) -> dict[str, Any]:
     gain = 0.02 if setting.model.position.name == "goat" else 0.0
-    deciles = [f"{edge:.1f}% to {edge + 2.4:.1f}%" for edge in np.arange(30, 54, 2.4)]
-    contexts = ["0", "1", *(f"{2**n:,} to {2 ** (n + 1) - 1:,}" for n in range(1, 9))]
+    deciles = [(f"{edge:.1f}% to {edge + 2.4:.1f}%", edge / 100, (edge + 2.4) / 100) for edge in np.arange(30, 54, 2.4)]
+    contexts = [("0", 0, 0), *((f"{2**n:,} to {2 ** (n + 1) - 1:,}", 2**n, 2 ** (n + 1) - 1) for n in range(9))]
+    seen = [
+        *(("fewer than 16 read", None, None), ("never", 0, 0), ("once", 1, 1), ("2 to 9", 2, 9), ("10 to 99", 10, 99)),
+        *(("100 to 999", 100, 999), ("1,000 or more", 1000, None)),
+    ]
     groups = {
         "repeats": [_stratum("unique", nll + 0.02, 0.53), _stratum("soft-masked", nll - 0.02 - gain, 0.47)],
         "seen": [
-            _stratum(name, nll - 0.1 * place - gain * place, 0.6 / 3**place)
-            for place, name in enumerate(
-                ("fewer than 16 read", "never", "once", "2 to 9", "10 to 99", "100 to 999", "1,000 or more")
-            )
+            _stratum(name, nll - 0.1 * place - gain * place, 0.6 / 3**place, *bounds)
+            for place, (name, *bounds) in enumerate(seen)
         ],
-        "gc": [_stratum(name, nll + 0.01 * (place - 5) ** 2 / 10, 0.1) for place, name in enumerate(deciles)],
+        "gc": [
+            _stratum(name, nll + 0.01 * (place - 5) ** 2 / 10, 0.1, *bounds)
+            for place, (name, *bounds) in enumerate(deciles)
+        ],
         "cpg": [
             _stratum("elsewhere", nll - 0.01, 0.98),
             _stratum("C of CpG", nll + 0.3, 0.01),
             _stratum("G of CpG", nll + 0.9, 0.01),
         ],
-        "distance": [_stratum(name, nll + 0.1 / (1 + place) - gain, 0.1) for place, name in enumerate(contexts)],
+        "distance": [
+            _stratum(name, nll + 0.1 / (1 + place) - gain, 0.1, *bounds)
+            for place, (name, *bounds) in enumerate(contexts)
+        ],
     }
     return _signed(setting, "strata", "test", "nats per base") | {
         "level": 0.95,

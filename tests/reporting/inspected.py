@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dnagoat.evaluation.registry import FORMAT
+
 DISTANCES = [*range(512), *range(512, 1024, 8)]
 
 
@@ -69,6 +71,7 @@ def result(position: str = "goat", layers: int = 2, heads: int = 2, normaliser: 
     tightness = 0.8 if normaliser == "softmax" else None
     row = {"omega": 2.0, "tightness": tightness, "moved": 0.1, "first_weight": 0.2, "first_prior": 0.1}
     return {
+        "format": FORMAT,
         "position": position,
         "normaliser": normaliser,
         "context": 1024,

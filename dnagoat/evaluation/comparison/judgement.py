@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.evaluation.comparison.reach import bases_to_reach
-from dnagoat.evaluation.registry import MeasureOptions
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.scoring.intervals import BLOCK_BASES, LEVEL, RESAMPLES, block_bootstrap, listed
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
 from dnagoat.evaluation.scoring.pieces import blocks_of

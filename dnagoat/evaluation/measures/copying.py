@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import CPU_BASES, window_scores
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, sliding, stretches
@@ -120,3 +120,13 @@ def _rows(
         }
         for place, before in enumerate(BEFORE)
     ]
+
+
+MEASURE = Measure(
+    "copying",
+    "Does it copy from its context: a stretch after itself, after its reverse complement, after another one?",
+    unit="nats per base, gained by reading the stretch a second time",
+    compute=measure,
+    settings=("split", "seed", "windows", "block", "resamples"),
+    per_split=True,
+)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dnagoat.counts.markov import count
 from dnagoat.errors import WindowError
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, RESAMPLES
 from dnagoat.evaluation.scoring.ladder import training
 from dnagoat.evaluation.written.composition import divergence, gc_fraction, kmer_counts, profile, sliding_gc
@@ -31,7 +31,7 @@ from dnagoat.wording import counted
 KMERS = range(1, 9)
 SPECTRUM = 5  # the k whose words a scatter shows: 1,024 points
 LOCI_SHOWN = 6
-MARKOV = f"order-{ORDER} Markov"
+MARKOV = "markov"  # its order is a number of the result
 FEWEST_PROMPTS = 30
 
 
@@ -61,6 +61,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         "resamples": RESAMPLES,
         "count": len(material.true),
         "samples": options.trajectory.samples,
+        "markov_order": ORDER,
         "log_probability": material.log_probability,
         **trajectories(dataset, material, options.trajectory, options.seed),
         "kmers": kmer_divergences(material),
@@ -240,3 +241,12 @@ def _rows(codes: Codes) -> Codes:
 
 def _rounded(values: Floats) -> list[float]:
     return [round(float(value), 5) for value in values]
+
+
+MEASURE = Measure(
+    "generation",
+    "Does generated DNA look like the true continuation? GC% trajectory against three nulls, k-mers and more",
+    unit="Pearson r",
+    compute=measure,
+    settings=("split", "seed", "trajectory"),
+)

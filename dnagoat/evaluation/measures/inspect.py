@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.measures.prior import spaced
 from dnagoat.evaluation.microscope.ablation import parts_of, without
 from dnagoat.evaluation.microscope.anatomy import content_range, normalised, tightness
 from dnagoat.evaluation.microscope.close_windows import real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
-from dnagoat.evaluation.microscope.shape import shapes
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.microscope.shape import kept, shapes
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.evaluation.scoring.pieces import blocks_at
@@ -133,3 +133,13 @@ def _nats(model: DnaLM, codes: Codes, options: MeasureOptions) -> tuple[np.ndarr
     nats = np.concatenate([window_scores(model, codes[i : i + step])[0] for i in range(0, len(codes), step)])
     scored = ~np.isnan(nats)
     return np.asarray(np.where(scored, nats, 0.0).sum(1, dtype=np.float64)), scored.sum(1)
+
+
+MEASURE = Measure(
+    "inspect",
+    "What does attention do with its prior: reach, content against prior, and what each part is worth?",
+    unit="nats",
+    compute=measure,
+    settings=("split", "seed", "windows", "block", "resamples"),
+    made_from=kept,
+)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from dnagoat.attention.kernels import DENSE_LIMIT
 from dnagoat.config import ModelConfig
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstrap, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import Scores, score
 from dnagoat.evaluation.scoring.pieces import Ints, Pieces, blocks_of, stretches
@@ -154,3 +154,13 @@ def _by_position(longest: Scores, width: int, blocks: Ints, options: MeasureOpti
             }
         )
     return rows
+
+
+MEASURE = Measure(
+    "lengths",
+    "Does more context than in training help: the same bases with 1 to 16 times the training length?",
+    unit="nats per base",
+    compute=measure,
+    settings=("split", "seed", "windows", "block", "resamples", "lengths"),
+    per_split=True,
+)

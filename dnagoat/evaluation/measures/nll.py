@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.hashed import CROWDED, HashedCounts
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import SCORED, Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, Interval, block_bootstraps, listed
 from dnagoat.evaluation.scoring.ladder import ladder_sums, trained
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
@@ -101,3 +101,13 @@ def verdict(value: float, baselines: list[Result]) -> Result:
         "beaten": beaten,
         "sentence": sentence,
     }
+
+
+MEASURE = Measure(
+    "nll",
+    "How many nats a base, and how many fewer than tables of counts on the same bases?",
+    unit="nats per base",
+    compute=measure,
+    settings=SCORED,
+    per_split=True,
+)

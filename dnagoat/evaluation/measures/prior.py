@@ -16,7 +16,7 @@ from dnagoat.attention.schemes.goat import Goat
 from dnagoat.attention.schemes.parts import Part
 from dnagoat.attention.schemes.rope import BiasedRope
 from dnagoat.attention.schemes.wrapper import innermost
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
@@ -106,3 +106,11 @@ def _product(part: Part, query: Tensor, keys: Tensor, root: float) -> Tensor:
 
 def _rounded(values: Tensor) -> list[float]:
     return [float(f"{value:.5g}") for value in values.tolist()]
+
+
+MEASURE = Measure(
+    "prior",
+    "Where does each head look before it has seen a base: the learned log-prior, sink and slope",
+    unit="nats",
+    compute=measure,
+)

@@ -15,7 +15,7 @@ import torch
 from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.pieces import sliding, stretches
 from dnagoat.genome.batches import gather
 from dnagoat.progress import Progress, silent
@@ -113,3 +113,12 @@ def _told(name: str, own: Any, theirs: Any) -> str:
     """`rank 6, not 2`; of lists, and where one has none, the name is enough."""
     plain = all(isinstance(value, (str, int, float)) for value in (own, theirs))
     return f"{name} {own}, not {theirs}" if plain else f"other {name}"
+
+
+MEASURE = Measure(
+    "protocol-paper",
+    "The GOAT authors' own protocol: N scored, 50 batches of the validation split, best of the evaluations",
+    unit="nats per symbol, N among them",
+    compute=measure,
+    made_from=best_of_evaluations,
+)

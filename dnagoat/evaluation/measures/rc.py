@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import piece_sums, window_scores
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, sliding, stretches
@@ -42,7 +42,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         "value": float(np.abs(gaps[known]).mean()),
         "interval": listed(size),
         "signed": {"value": float(gaps[known].mean()), "interval": listed(sign)},
-        "quantiles": {str(q): float(np.quantile(gaps[known], q)) for q in QUANTILES},
+        "quantiles": [{"q": q, "value": float(np.quantile(gaps[known], q))} for q in QUANTILES],
         "histogram": {"edges": edges.tolist(), "counts": histogram.tolist()},
         "rc_average": {
             "value": float((forward + reverse).sum() / 2 / counts.sum()),
@@ -76,3 +76,13 @@ def both_strands(
     known: NDArray[np.bool_] = ~np.isnan(losses.sum(axis=0))
     forward, reverse = (piece_sums(pieces, np.where(known, strand, np.float32(0))) for strand in losses)
     return forward, reverse, piece_sums(pieces, known)
+
+
+MEASURE = Measure(
+    "rc",
+    "Does the other strand of the same bases cost the same?",
+    unit="nats per base",
+    compute=measure,
+    settings=("split", "seed", "windows", "block", "resamples"),
+    per_split=True,
+)

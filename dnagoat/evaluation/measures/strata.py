@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import SCORED, Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import FEWEST_BLOCKS, LEVEL, block_bootstraps, block_totals, listed
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.marks import Marks, read_marks
@@ -31,12 +31,22 @@ Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Stratum:
+    """Bases of one kind. Where kinds have an order, `low` and `high` are the least and the largest number of them, both
+    within; None is no bound, and two of them are no number."""
+
+    name: str
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class Group:
-    """One way to divide the scored bases: a label (M,) for each, and what each label means."""
+    """One way to divide the scored bases: a label (M,) for each, and the stratum that each label means."""
 
     name: str
     question: str
-    names: list[str]
+    strata: list[Stratum]
     labels: Labels
 
 
@@ -77,15 +87,18 @@ def groups(dataset: Dataset, scores: Scores, marks: list[Marks]) -> Iterator[Gro
 def repeats(dataset: Dataset, scores: Scores) -> Group:
     masked = dataset.tokens[scores.pieces.positions()] & MASKED != 0
     question = "Soft-masked bases (repeats, where the source marks them) and the rest"
-    return Group("repeats", question, ["unique", "soft-masked"], masked.astype(np.int64))
+    return Group("repeats", question, [Stratum("unique"), Stratum("soft-masked")], masked.astype(np.int64))
 
 
 def seen(dataset: Dataset, scores: Scores) -> Group:
     """The bases before, as a word: how often has the model read it in training, on either strand?"""
     times = occurrences(dataset, scores.pieces)
-    names = [f"fewer than {WORD} read", "never", "once", "2 to 9", "10 to 99", "100 to 999", "1,000 or more"]
+    strata = [
+        *(Stratum(f"fewer than {WORD} read"), Stratum("never", 0, 0), Stratum("once", 1, 1)),
+        *(_from_to(2, 9), _from_to(10, 99), _from_to(100, 999), Stratum("1,000 or more", 1000)),
+    ]
     question = f"How often the {WORD} bases before stand in the training split, on either strand"
-    return Group("seen", question, names, np.searchsorted([0, 1, 2, 10, 100, 1000], times, side="right"))
+    return Group("seen", question, strata, np.searchsorted([0, 1, 2, 10, 100, 1000], times, side="right"))
 
 
 def gc_deciles(dataset: Dataset, scores: Scores) -> Group:
@@ -94,9 +107,10 @@ def gc_deciles(dataset: Dataset, scores: Scores) -> Group:
     gc = _gc_shares(dataset, pieces)
     cuts = np.unique(np.quantile(gc, np.linspace(0, 1, 11)))
     label = np.clip(np.searchsorted(cuts, gc, side="right") - 1, 0, max(len(cuts) - 2, 0))
-    names = [f"{low:.1%} to {high:.1%}" for low, high in pairwise(cuts)] or [f"{cuts[0]:.1%}"]
+    edges = list(pairwise(cuts.tolist())) or [(float(cuts[0]), float(cuts[0]))]
+    strata = [Stratum(f"{low:.1%} to {high:.1%}" if low < high else f"{low:.1%}", low, high) for low, high in edges]
     question = "Deciles of windows by their GC share"
-    return Group("gc", question, names, np.repeat(label, pieces.lengths))
+    return Group("gc", question, strata, np.repeat(label, pieces.lengths))
 
 
 def _gc_shares(dataset: Dataset, pieces: Pieces) -> NDArray[np.float64]:
@@ -117,7 +131,7 @@ def cpg(dataset: Dataset, scores: Scores) -> Group:
     after = dataset.tokens[np.minimum(at + 1, len(dataset.tokens) - 1)] & np.uint8(CODE)
     labels = np.where((codes == C) & (after == G), 1, np.where((codes == G) & (before == C), 2, 0))
     question = "The dinucleotide CpG, which methylation makes rare, and the rest"
-    return Group("cpg", question, ["elsewhere", "C of CpG", "G of CpG"], labels)
+    return Group("cpg", question, [Stratum("elsewhere"), Stratum("C of CpG"), Stratum("G of CpG")], labels)
 
 
 def distance(dataset: Dataset, scores: Scores) -> Group:
@@ -125,17 +139,23 @@ def distance(dataset: Dataset, scores: Scores) -> Group:
     contexts = scores.pieces.contexts()
     labels = np.frexp(contexts)[1].astype(np.int64)  # 0 -> 0, 1 -> 1, 2..3 -> 2, 4..7 -> 3
     top = int(labels.max(initial=0))
-    names = ["0", "1"][: top + 1] + [f"{2 ** (n - 1):,} to {2**n - 1:,}" for n in range(2, top + 1)]
-    return Group("distance", "Bases of context: the distance to the window's start", names, labels)
+    strata = [Stratum("0", 0, 0)] + [_from_to(2 ** (n - 1), 2**n - 1) for n in range(1, top + 1)]
+    return Group("distance", "Bases of context: the distance to the window's start", strata, labels)
+
+
+def _from_to(low: int, high: int) -> Stratum:
+    """512 to 1,023, both within."""
+    return Stratum(f"{low:,}" if low == high else f"{low:,} to {high:,}", low, high)
 
 
 def marked(marks: Marks, dataset: Dataset, scores: Scores) -> Group:
     labels = marks.hold(scores.pieces.positions()).astype(np.int64)
-    return Group(marks.title, f"Bases that {marks.title} marks, and the rest", ["outside", "inside"], labels)
+    strata = [Stratum("outside"), Stratum("inside")]
+    return Group(marks.title, f"Bases that {marks.title} marks, and the rest", strata, labels)
 
 
 def _rows(group: Group, scores: Scores, blocks: NDArray[np.int64], options: MeasureOptions) -> list[Result]:
-    pieces, size = scores.pieces, len(group.names)
+    pieces, size = scores.pieces, len(group.strata)
     cell = np.repeat(np.arange(len(pieces)), pieces.lengths) * size + group.labels
     known = ~np.isnan(scores.losses)
     shape = (len(pieces), size)
@@ -146,14 +166,26 @@ def _rows(group: Group, scores: Scores, blocks: NDArray[np.int64], options: Meas
     whole = counts.sum()
     return [
         {
-            "name": name,
+            "name": stratum.name,
+            "low": stratum.low,
+            "high": stratum.high,
             "value": float(total / count) if count else None,
             "interval": listed(interval),
             "count": int(count),
             "share": float(count / whole),
             "blocks": int(several),
         }
-        for name, total, count, interval, several in zip(
-            group.names, sums.sum(0), counts.sum(0), intervals, held, strict=True
+        for stratum, total, count, interval, several in zip(
+            group.strata, sums.sum(0), counts.sum(0), intervals, held, strict=True
         )
     ]
+
+
+MEASURE = Measure(
+    "strata",
+    "Where is it good: repeats, GC deciles, CpG, little or much context, regions of BED files?",
+    unit="nats per base",
+    compute=measure,
+    settings=(*SCORED, "strata"),
+    per_split=True,
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dnagoat.errors import WindowError
-from dnagoat.evaluation.registry import MeasureOptions
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset

@@ -19,10 +19,10 @@ from dnagoat.attention.schemes.goat import Goat
 from dnagoat.attention.schemes.momentum import Momentum
 from dnagoat.attention.schemes.parts import Spectral
 from dnagoat.attention.schemes.wrapper import innermost
+from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.measures.prior import curves, spectral
 from dnagoat.evaluation.microscope.anatomy import causal, divergence_from_uniform, effective_reach
 from dnagoat.evaluation.microscope.dominance import standing_out
-from dnagoat.evaluation.registry import Result
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import load_model, model_sha256, present, step_of
 from dnagoat.training.kept.run import Run

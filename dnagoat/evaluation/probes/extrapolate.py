@@ -9,9 +9,10 @@ from pydantic import Field
 
 from dnagoat.config import Frozen, RunConfig
 from dnagoat.evaluation.comparison.arms import of_arm, run_folder
+from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.measures.lengths import fitting, parse, refuse_dense
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, SOME
-from dnagoat.evaluation.registry import MeasureOptions, Result, ensure
+from dnagoat.evaluation.registry import ensure
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import open_run

@@ -15,12 +15,12 @@ from pydantic import Field, model_validator
 from dnagoat import __version__
 from dnagoat.config import Frozen, ModelConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.comparison.arms import of_arm
+from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.probes.fit import Batch, learned
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
 from dnagoat.evaluation.probes.sweep import Sweep
-from dnagoat.evaluation.registry import Result
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent

@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.measures.inspect import SETTLED
 from dnagoat.evaluation.microscope.anatomy import margin
 from dnagoat.evaluation.microscope.close_windows import random_windows, real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
-from dnagoat.evaluation.registry import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstrap, few_blocks
 from dnagoat.evaluation.scoring.pieces import blocks_at
 from dnagoat.genome.alphabet import Codes

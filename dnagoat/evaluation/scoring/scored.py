@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import dnagoat
-from dnagoat.evaluation.registry import MeasureOptions, Result
+from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, few_blocks
 from dnagoat.evaluation.scoring.likelihood import BASES, Scores, score
 from dnagoat.evaluation.scoring.pieces import Ints, Pieces, contig_index, rooms, sliding, stretches
@@ -28,6 +29,21 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import Run
+
+
+@dataclass(frozen=True)
+class KeptScores:
+    """Scores with whose they are, and where the contig of each piece begins, (n,)."""
+
+    key: dict[str, Any]
+    scores: Scores
+    origins: Ints
+
+    def blocks(self, bases: int) -> Ints:
+        """A number for the block of `bases` contiguous bases of a contig that each piece lies in, (n,)."""
+        pieces = self.scores.pieces
+        blocks: Ints = self.origins + (pieces.starts + pieces.skips - self.origins) // bases
+        return blocks
 
 
 def pieces_of(dataset: Dataset, options: MeasureOptions) -> Pieces:
@@ -52,9 +68,9 @@ def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Pro
     }
     short = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
     file = run.path / "evaluation" / f"bases-{options.split}-{short}.npz"
-    kept = None if options.fresh else _read(file, key, pieces)
-    if kept is not None:
-        return kept
+    kept = None if options.fresh else read_kept(file)
+    if kept is not None and kept.key == key:
+        return kept.scores
     model = run.model(options.which, options.device)
     scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
     _write(file, key, scores, _origins(dataset, pieces))
@@ -74,15 +90,17 @@ def _origins(dataset: Dataset, pieces: Pieces) -> Ints:
     return origins
 
 
-def _read(file: Path, key: dict[str, Any], pieces: Pieces) -> Scores | None:
+def read_kept(file: Path) -> KeptScores | None:
+    """What lies in a file of scores; None where there is none, or a damaged one: they are computed again."""
     if not file.exists():
         return None
     try:
         with file.open("rb") as handle, np.load(handle, allow_pickle=False) as kept:
-            same = json.loads(str(kept["key"])) == key
-            return Scores(pieces, kept["losses"], kept["hits"]) if same else None
+            pieces = Pieces(kept["starts"], kept["widths"], kept["skips"])
+            scores = Scores(pieces, kept["losses"], kept["hits"])
+            return KeptScores(json.loads(str(kept["key"])), scores, kept["origins"])
     except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile):
-        return None  # damaged: it is computed again
+        return None
 
 
 def _write(file: Path, key: dict[str, Any], scores: Scores, origins: Ints) -> None:

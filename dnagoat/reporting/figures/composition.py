@@ -11,6 +11,7 @@ from dnagoat.reporting.figures.room import broken
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
+from dnagoat.reporting.tables import null_name
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SECTION = "Generated DNA"
 LONGEST = 24  # letters of a row's name before it is broken
 CLOUDS = 4  # arms whose words are drawn over each other; more hide each other
-NULL_DASHES = {"another locus": ":", "prompt GC": "--"}  # a Markov chain's name holds its order; it is dash-dotted
+NULL_DASHES = {"another locus": ":", "markov": "-.", "prompt GC": "--"}
 
 
 def every(results: Results) -> list[Figure | None]:
@@ -36,7 +37,8 @@ def correlation(results: Results, made: list[tuple[RunResults, Result]]) -> Figu
     rows: list[tuple[str, Result, Look | None]] = [
         (run.arm, generation["gc"], styles[run.arm]) for run, generation in made
     ]
-    rows += [(f"null: {name}", null, None) for name, null in made[0][1]["gc"]["nulls"].items()]
+    first = made[0][1]
+    rows += [(f"null: {null_name(first, name)}", null, None) for name, null in first["gc"]["nulls"].items()]
     with drawing():
         figure, axes = canvas(1, 2, height=0.95 + 0.3 * len(rows), share_y=True)
         for panel, way, title in zip(axes, ("pooled", "averaged"), ("pooled windows", "mean trajectory"), strict=True):
@@ -89,15 +91,15 @@ def trajectories(results: Results, made: list[tuple[RunResults, Result]]) -> Fig
         for panel, trajectory in zip(axes, shown, strict=False):
             for name, curve in trajectory["curves"].items():
                 if name not in ("true", "generated"):
-                    dash = NULL_DASHES.get(name, "-.")
-                    panel.plot(positions, _percent(curve), color=MUTED.light, linestyle=dash, linewidth=1, label=name)
+                    label, dash = null_name(first, name), NULL_DASHES[name]
+                    panel.plot(positions, _percent(curve), color=MUTED.light, linestyle=dash, linewidth=1, label=label)
             panel.plot(positions, _percent(trajectory["curves"]["true"]), color=TEXT.light, linewidth=2, label="true")
             for run, generation in made:
                 match = _same_locus(generation, trajectory)
                 if match:
-                    look = styles[run.arm]
+                    own = styles[run.arm]
                     curve = _percent(match["curves"]["generated"])
-                    panel.plot(positions, curve, color=look.colour, linestyle=look.dash, label=run.arm)
+                    panel.plot(positions, curve, color=own.colour, linestyle=own.dash, label=run.arm)
             locus = trajectory["locus"]
             panel.set_title(f"{locus['contig']}:{locus['start']:,}", fontsize=8.5, fontweight="normal")
         leave_empty(axes, len(shown), 2)
@@ -183,8 +185,8 @@ def kmers(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
                 linestyle=look.dash,
                 label=run.arm,
             )
-        for key in [key for key in floor[0] if key not in ("k", "jsd", "floor", "floor_sets")]:
-            left.plot(*_series(floor, key), color=MUTED.light, linestyle="-.", label=key)
+        chain = null_name(made[0][1], "markov")
+        left.plot(*_series(floor, "markov"), color=MUTED.light, linestyle=NULL_DASHES["markov"], label=chain)
         left.plot(*_series(floor, "floor"), color=TEXT.light, linestyle="--", label="real DNA of other loci")
         left.set_yscale("log")
         left.set_xlabel("word length k (bases)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from dnagoat.reporting.comparability import Warnings
@@ -77,8 +76,8 @@ def _told(result: Result) -> str:
 
 def _known(results: Results, made: Made, caution: str) -> Figure | None:
     """NLL against how often the training split holds the bases before: by heart on the right, new on the left."""
-    # The first stratum is of bases that have too few before them.
-    read = [(run, _group(result, "seen")[1:]) for run, result in made]
+    # A stratum without a number is of bases that have too few before them.
+    read = [(run, [each for each in _group(result, "seen") if each["low"] is not None]) for run, result in made]
     read = [(run, strata) for run, strata in read if strata]
     if not read:
         return None
@@ -117,10 +116,8 @@ def _along(results: Results, made: Made, caution: str) -> Figure:
     with drawing():
         figure, (left, right) = canvas(1, 2, height=3.2 + 0.1 * len(made), share_y=True)
         for run, result in made:
-            _line(left, [(_middle(each["name"]), each) for each in _group(result, "gc")], styles[run.arm], run.arm)
-            _line(
-                right, [(_first(each["name"]), each) for each in _group(result, "distance")], styles[run.arm], run.arm
-            )
+            _line(left, [(_middle(each), each) for each in _group(result, "gc")], styles[run.arm], run.arm)
+            _line(right, [(each["low"], each) for each in _group(result, "distance")], styles[run.arm], run.arm)
         left.set_xlabel("GC of the window (%)")
         right.set_xlabel("bases of context before the base")
         right.set_xscale("symlog", linthresh=1)
@@ -165,12 +162,6 @@ def _group(result: Result, name: str) -> list[dict[str, Any]]:
     return next((list(group["strata"]) for group in result["groups"] if group["name"] == name), [])
 
 
-def _middle(name: str) -> float:
-    """The middle of `31.2% to 34.0%`, in per cent."""
-    edges = [float(number) for number in re.findall(r"[\d.]+", name)]
-    return sum(edges) / len(edges)
-
-
-def _first(name: str) -> float:
-    """The first number of `512 to 1,023`."""
-    return float(name.split(" ")[0].replace(",", ""))
+def _middle(stratum: Result) -> float:
+    """The middle of a stratum of GC shares, in per cent."""
+    return 50 * (float(stratum["low"]) + float(stratum["high"]))

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.evaluation.measure import MeasureOptions
+from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import START
 from dnagoat.genome.dataset import Dataset

@@ -11,8 +11,9 @@ import pytest
 
 from dnagoat.counts.markov import count
 from dnagoat.errors import OptionError, WindowError
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.generation import gathered, trajectories
-from dnagoat.evaluation.registry import MeasureOptions, ensure, stored
+from dnagoat.evaluation.registry import ensure, stored
 from dnagoat.evaluation.written.composition import sliding_gc
 from dnagoat.evaluation.written.nulls import another_locus, conditional, markov_continuations
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
@@ -31,7 +32,8 @@ def test_a_result_holds_every_measure_and_is_kept(make_run: MakeRun, monkeypatch
     file = run.path / "evaluation" / "generation.json"
     assert json.loads(file.read_text()) == result == stored(run, "generation", OPTIONS)
     assert (result["count"], result["samples"], result["dataset_hash"]) == (8, 2, run.config.dataset_hash)
-    assert set(result["gc"]["nulls"]) == {"another locus", "order-8 Markov", "prompt GC"}
+    assert set(result["gc"]["nulls"]) == {"another locus", "markov", "prompt GC"}
+    assert result["markov_order"] == 8
     assert result["gc"]["nulls"]["prompt GC"]["averaged"] == {"r": None, "interval": None}
     assert [row["k"] for row in result["kmers"]] == list(range(1, 9))
     assert all(0 <= row["jsd"] <= 1 and 0 <= row["floor"] <= 1 for row in result["kmers"])

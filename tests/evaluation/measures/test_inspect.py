@@ -14,13 +14,14 @@ from typer.testing import CliRunner
 from dnagoat.attention.proof.reference import log_prior
 from dnagoat.attention.schemes.alibi import alibi_slopes
 from dnagoat.config import DISTANCE_PERIODS, GoatConfig, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.inspect import ablations, content_against_prior
 from dnagoat.evaluation.microscope.anatomy import tightness
 from dnagoat.evaluation.microscope.close_windows import random_windows, real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
 from dnagoat.evaluation.microscope.shape import shape, told
 from dnagoat.evaluation.probes.sinks import first_key, first_symbol_replaced, sinks
-from dnagoat.evaluation.registry import MeasureOptions, ensure, stored
+from dnagoat.evaluation.registry import ensure, stored
 from dnagoat.files import write_json
 from dnagoat.genome.alphabet import START
 from dnagoat.genome.batches import to_inputs_targets

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import OptionError
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.lengths import parse, refuse_dense
-from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.dataset import Dataset
 

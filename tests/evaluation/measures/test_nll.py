@@ -9,7 +9,8 @@ import pytest
 
 from dnagoat.counts import hashed
 from dnagoat.errors import DatasetError, OptionError
-from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.evaluation.measure import MeasureOptions
+from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring import ladder
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import Dataset

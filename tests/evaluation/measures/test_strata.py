@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import OptionError, SourceError
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.strata import gc_deciles
-from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring.marks import Marks, read_marks
 from dnagoat.evaluation.scoring.pieces import stretches
 from dnagoat.evaluation.scoring.scored import scores_of
@@ -121,12 +122,27 @@ def test_gc_is_that_of_the_window_not_of_the_few_bases_that_are_scored(make_run,
     for start, width, label in zip(pieces.starts, pieces.widths, group.labels[first], strict=True):
         codes = dataset.codes(int(start), int(start + width))
         share = np.isin(codes, [1, 2]).sum() / (codes < 4).sum()
-        low, high = (float(part.rstrip("%")) / 100 for part in group.names[label].split(" to "))
-        assert low - 0.001 <= share <= high + 0.001
+        stratum = group.strata[label]
+        assert stratum.low is not None and stratum.high is not None
+        assert stratum.low - 1e-12 <= share <= stratum.high + 1e-12
 
 
 def test_gc_deciles_are_tenths_of_the_windows_in_order(make_run) -> None:
     rows = next(g for g in ensure(make_run(), "strata", QUICK)["groups"] if g["name"] == "gc")["strata"]
-    edges = [float(part.rstrip("%")) for row in rows for part in row["name"].split(" to ")]
+    edges = [edge for row in rows for edge in (row["low"], row["high"])]
     assert edges == sorted(edges)
     assert all(0.02 < row["share"] < 0.25 for row in rows)
+
+
+def test_bounds_are_numbers_that_the_names_say(make_run) -> None:
+    """Each bound is read from the result; a reader's name for it says the same, rounded."""
+    groups = {group["name"]: group["strata"] for group in ensure(make_run(), "strata", QUICK)["groups"]}
+    assert [(row["low"], row["high"]) for row in groups["seen"]] == [
+        (None, None), (0, 0), (1, 1), (2, 9), (10, 99), (100, 999), (1000, None),
+    ]  # fmt: skip
+    assert [(row["low"], row["high"]) for row in groups["distance"]] == [
+        (0, 0), (1, 1), (2, 3), (4, 7), (8, 15), (16, 31), (32, 63),
+    ]  # fmt: skip
+    for row in groups["gc"]:
+        assert row["name"] in (f"{row['low']:.1%} to {row['high']:.1%}", f"{row['low']:.1%}")
+    assert all(row["low"] is row["high"] is None for name in ("repeats", "cpg") for row in groups[name])

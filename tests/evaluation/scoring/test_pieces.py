@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dnagoat.errors import OptionError, WindowError
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.probes.sinks import sinks
-from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring.pieces import blocks_of, rooms, sliding, stretches
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset

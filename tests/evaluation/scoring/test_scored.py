@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dnagoat.evaluation.registry import MeasureOptions, ensure
+from dnagoat.evaluation.measure import MeasureOptions
+from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring.pieces import blocks_of
 from dnagoat.evaluation.scoring.scored import identity, pieces_of, scores_of
 from dnagoat.genome.dataset import Dataset
