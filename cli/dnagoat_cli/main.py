@@ -110,7 +110,7 @@ def root(
 
 
 # One line a command; each module adds itself to `app`.
-from dnagoat_cli import (  # noqa: E402
+from dnagoat_cli.commands import (  # noqa: E402
     bench,  # noqa: F401
     compare,  # noqa: F401
     demo,  # noqa: F401

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dnagoat.evaluation.scoring.pieces import sliding
-from dnagoat_cli.evaluate_tables import _context, _strata
+from dnagoat_cli.terminal.results import _context, _strata
 
 
 @pytest.mark.parametrize(("stride", "room"), [(64, 0), (64, 100), (64, 448), (512, 0)])

@@ -97,7 +97,7 @@ def generate(
 ) -> None:
     from dnagoat.generation.sampling import SamplingOptions
     from dnagoat.training.kept.run import open_run
-    from dnagoat_cli import generate_view as view
+    from dnagoat_cli.terminal import generation as view
 
     out = out or Path("-")
     view.check_places(

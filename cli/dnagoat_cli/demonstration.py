@@ -56,7 +56,7 @@ def prepared(plan: Plan, force: bool) -> Dataset:
     """The demo's dataset, prepared where it is not there yet."""
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.genome.prepare import PrepareOptions, prepare
-    from dnagoat_cli.passport import bases_bar, show_dataset
+    from dnagoat_cli.terminal.passport import bases_bar, show_dataset
 
     options = PrepareOptions(force=force)
     if plan.data.exists() and not force:
@@ -96,7 +96,7 @@ def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train
-    from dnagoat_cli.training_view import watch
+    from dnagoat_cli.terminal.training import watch
 
     out = plan.runs / position
     config = configuration(plan, dataset, position)
@@ -115,7 +115,7 @@ def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
 def written(plan: Plan, runs: Sequence[Run]) -> None:
     """A FASTA of test prompts continued by each model."""
     from dnagoat.generation.sampling import SamplingOptions
-    from dnagoat_cli import generate_view as view
+    from dnagoat_cli.terminal import generation as view
 
     say("[bold]3 of 4[/bold]  each model continues four real sequences of the test locus")
     for run in runs:
@@ -148,9 +148,9 @@ def reported(plan: Plan, runs: Sequence[Run], force: bool) -> None:
     from dnagoat.reporting.missing import measure_missing
     from dnagoat.reporting.report import report
     from dnagoat.reporting.results import read
-    from dnagoat_cli.report_view import show
     from dnagoat_cli.terminal.notes import say as note
     from dnagoat_cli.terminal.progress import show_progress
+    from dnagoat_cli.terminal.report import show
 
     say("[bold]4 of 4[/bold]  scoring, and the report")
     with show_progress() as progress:

@@ -89,7 +89,7 @@ def _recall(task: TaskName) -> Callable[..., None]:
         force: Force = False,
         as_json: AsJson = False,
     ) -> None:
-        from dnagoat_cli.probe_view import recalled
+        from dnagoat_cli.terminal.probes import recalled
 
         recalled(task, dict(locals()))
 
@@ -143,7 +143,7 @@ def induction(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    from dnagoat_cli.probe_view import induced
+    from dnagoat_cli.terminal.probes import induced
 
     induced(dict(locals()))
 
@@ -179,7 +179,7 @@ def extrapolate(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    from dnagoat_cli.probe_view import extrapolated
+    from dnagoat_cli.terminal.probes import extrapolated
 
     extrapolated(dict(locals()))
 
@@ -204,6 +204,6 @@ def sink(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    from dnagoat_cli.probe_view import sunk
+    from dnagoat_cli.terminal.probes import sunk
 
     sunk(dict(locals()))

@@ -32,7 +32,7 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     from dnagoat.measure.environment import environment
-    from dnagoat_cli import info_view as view
+    from dnagoat_cli.terminal import machine as view
 
     facts = environment()
     if not as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dnagoat_cli import bench_view
+from dnagoat_cli.terminal import benchmark as bench_view
 from tests.reporting import crowd
 
 

@@ -60,9 +60,9 @@ def report(
     from dnagoat.reporting import report as reports
     from dnagoat.reporting.missing import measure_missing, options_for
     from dnagoat.reporting.results import read, sources
-    from dnagoat_cli.report_view import show
     from dnagoat_cli.terminal.notes import say
     from dnagoat_cli.terminal.progress import show_progress
+    from dnagoat_cli.terminal.report import show
 
     found = sources(paths)
     target = out or Path("reports") / "-".join(path.resolve().name for path in paths)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from dnagoat_cli.numbers_view import show_down
 from dnagoat_cli.terminal.progress import show_progress
+from dnagoat_cli.terminal.table import show_down
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.probes.retrieval import TaskName

@@ -7,14 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dnagoat_cli.passport import bases_bar, show_dataset, summary
+from dnagoat_cli.terminal.passport import bases_bar, show_dataset, summary
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from dnagoat.genome.dataset import Dataset
     from dnagoat.genome.store.verify import Check
-    from dnagoat_cli.inspect import Request
+    from dnagoat_cli.commands.inspect import Request
 
 MOST_CONTIGS = 30
 GLYPHS = {"train": ("█", "blue"), "val": ("▓", "yellow"), "test": ("▒", "magenta"), None: ("·", "dim")}

@@ -34,7 +34,7 @@ def demo(
 ) -> None:
     from time import monotonic
 
-    from dnagoat_cli import demo_stages as stages
+    from dnagoat_cli import demonstration as stages
 
     began = monotonic()
     plan = stages.plan(folder, steps)

@@ -142,6 +142,6 @@ def show_all(found: Measured, as_json: bool) -> None:
         whole = results[0] if len(results) == 1 else results
         sys.stdout.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
         return
-    from dnagoat_cli.evaluate_tables import draw
+    from dnagoat_cli.terminal.results import draw
 
     draw(found)

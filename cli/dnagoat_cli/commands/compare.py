@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dnagoat_cli import training_options as o
 from dnagoat_cli.main import app
+from dnagoat_cli.options import training as o
 
 EXAMPLES = """
 Compare position schemes so that the verdict can be trusted.
@@ -80,7 +80,7 @@ def compare(
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.presets import configure
-    from dnagoat_cli.compare_view import show
+    from dnagoat_cli.terminal.comparison import show
     from dnagoat_cli.terminal.progress import show_progress
 
     data = open_dataset(dataset)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from dnagoat_cli.numbers_view import show_down
 from dnagoat_cli.terminal.progress import show_progress
+from dnagoat_cli.terminal.table import show_down
 
 if TYPE_CHECKING:
-    from dnagoat_cli.inspect import Request
+    from dnagoat_cli.commands.inspect import Request
 
 
 def show(path: Path, request: Request) -> None:

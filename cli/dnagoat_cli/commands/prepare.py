@@ -62,7 +62,7 @@ def prepare(
     from dnagoat.genome.fetch.assemblies import catalogue as known
     from dnagoat.genome.prepare import PrepareOptions, name_dataset
     from dnagoat.genome.prepare import prepare as run
-    from dnagoat_cli.passport import bases_bar, show_catalogue, show_dataset
+    from dnagoat_cli.terminal.passport import bases_bar, show_catalogue, show_dataset
 
     if show_list:
         show_catalogue(known(catalogue), as_json)

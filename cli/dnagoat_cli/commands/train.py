@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from dnagoat_cli import training_options as o
 from dnagoat_cli.main import app
+from dnagoat_cli.options import training as o
 
 EXAMPLES = """
 Train a nucleotide language model, or continue one.
@@ -94,9 +94,9 @@ def train(
     from dnagoat.training.launch.processes import place
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train as run
-    from dnagoat_cli.plan_view import show_plan
-    from dnagoat_cli.training_start import conclude, configuration, say
-    from dnagoat_cli.training_view import watch
+    from dnagoat_cli.options.configuration import conclude, configuration, say
+    from dnagoat_cli.terminal.plan import show_plan
+    from dnagoat_cli.terminal.training import watch
 
     folder = out or Path("runs") / f"{position or 'goat'}-{preset or 'small'}"
     config, data = configuration(dataset, folder, preset, o.fields(given), resume=resume, match=match_parameters)

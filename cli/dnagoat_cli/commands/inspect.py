@@ -28,8 +28,8 @@ RUN = "Of a run"
 
 # File that tells the kind of a folder -> module whose `show(path, request)` draws it.
 KINDS = {
-    "manifest.json": "dnagoat_cli.inspect_dataset",
-    "config.json": "dnagoat_cli.inspect_run",
+    "manifest.json": "dnagoat_cli.terminal.dataset",
+    "config.json": "dnagoat_cli.terminal.microscope",
 }
 
 

@@ -54,7 +54,7 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
 ) -> None:
     from dnagoat.files import may_write
-    from dnagoat_cli import bench_view as view
+    from dnagoat_cli.terminal import benchmark as view
 
     if out is not None:
         may_write(out, "--out", force=force)

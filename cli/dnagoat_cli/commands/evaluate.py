@@ -115,7 +115,7 @@ def evaluate(
     force: Annotated[bool, typer.Option("--force", help="Compute again and replace what is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print whole results.")] = False,
 ) -> None:
-    from dnagoat_cli import evaluate_view as view
+    from dnagoat_cli.terminal import evaluation as view
 
     view.check_places(fasta, strata or [], out, tracks, force)
     options = view.options_from(
