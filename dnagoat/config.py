@@ -12,6 +12,7 @@ from dnagoat.errors import OptionError
 PositionName = Literal["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 GoatPart = Literal["spectral", "sink", "recency"]
 GoatForm = Literal["own", "authors"]
+Family = Literal["words", "gaps", "copies"]  # of what memory looks up
 
 # Short periods make a peak at a distance narrow; those of 10.5 and 24 bases put off its whole copies from every 12
 # bases to every 168. It is recency that lowers these, see dnagoat.attention.schemes.distances.
@@ -175,6 +176,7 @@ class ModelConfig(Frozen):
     content: int | None = Field(
         None, ge=2, description="dimensions of a head's queries and keys beside position lanes; None = what these leave"
     )
+    memory: tuple[Family, ...] = Field((), description="what is looked up in the training split; () = nothing")
 
     @property
     def head_width(self) -> int:
@@ -189,6 +191,7 @@ class ModelConfig(Frozen):
             raise ValueError(f"head width {self.head_width} is odd; rotations need pairs")
         if self.content is not None and self.content > self.head_width:
             raise ValueError(f"content of {self.content} is more than a head of {self.head_width}")
+        self._check_memory()
         if (named := self.position.goat.distances) is not None and [len(row) for row in named] != [
             self.heads
         ] * self.layers:
@@ -201,6 +204,15 @@ class ModelConfig(Frozen):
                 f"normaliser {self.normaliser} needs the dense kernel, not {self.kernel}; use auto or dense"
             )
         return self
+
+
+    def _check_memory(self) -> None:
+        if not self.memory:
+            return
+        if self.classes == 5:
+            raise ValueError("memory knows four bases, and a model of five classes scores N too; leave out one of them")
+        if "words" not in self.memory or len(set(self.memory)) != len(self.memory):
+            raise ValueError("memory names words, and with them gaps or copies or both, each once")
 
 
 class TrainConfig(Frozen):
@@ -221,6 +233,7 @@ class TrainConfig(Frozen):
     jitter: int = Field(0, ge=0, description="largest random shift of a training window, in bases")
     score_n: bool = False
     prior_lr_scale: float = Field(1.0, ge=0, description="learning rate of position parameters over that of weights")
+    memory_lr_scale: float = Field(3.0, ge=0, description="the same of the parameters that weigh what memory says")
     eval_every: int = Field(100, ge=1)
     eval_windows: int = Field(256, ge=1, description="validation windows scored during training")
     checkpoint_every: int = Field(100, ge=1)
