@@ -250,4 +250,5 @@ class RunConfig(Frozen):
     train: TrainConfig = TrainConfig()
     dataset: str
     dataset_hash: str
+    memory_tables: str | None = None  # a hash of what the tables hold that a model with memory was trained with
     tool_version: str

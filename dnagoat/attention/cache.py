@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -41,6 +43,7 @@ class Cache:
         self.k = torch.empty(*shape, key_width(config), device=device, dtype=dtype)
         self.v = torch.empty(*shape, config.head_width, device=device, dtype=dtype)
         self.before: list[Pair | None] = [None] * config.layers  # what a scheme mixes into the next query and key
+        self.memory: Any = None  # what a model with memory has read so far
         self.capacity, self.length = capacity, 0
 
     def at(self, count: int) -> At:

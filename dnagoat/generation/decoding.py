@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +25,7 @@ from dnagoat.attention.layer import Attention
 from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.schemes.base import At, Pair, PositionScheme
 from dnagoat.config import ModelConfig
+from dnagoat.counts.memory.features import Features
 from dnagoat.model.transformer import Block, DnaLM
 
 READ_AT_ONCE = 16_384  # symbols of prompts in one forward pass
@@ -109,6 +110,8 @@ class Decoder:
         self._here = -1, At(torch.empty(0))
         self._embeds = type(schemes[0]).embed is not PositionScheme.embed
         self._scratch = Scratch(like, config, self.content, batch, room)
+        self.memory, self.recalled = model.memory, None
+        self._recalled: list[Any] = []  # what memory has read of each part of the batch
 
     @torch.inference_mode()
     def read(self, symbols: Tensor, repeats: int = 1) -> Tensor:
@@ -117,12 +120,18 @@ class Decoder:
         step = max(1, READ_AT_ONCE // count)
         logits = [self._read(symbols[i : i + step], i * repeats, repeats) for i in range(0, len(symbols), step)]
         self.length = count
+        if self.memory is not None:
+            self.recalled = self.memory.joined(self._recalled)
         return torch.cat(logits)
 
     def _read(self, symbols: Tensor, first: int, repeats: int) -> Tensor:
         count = symbols.shape[1]
         cache = Cache(self.model.config, len(symbols), count, self.embedding.device, self.embedding.dtype)
-        x = self._newest(symbols, cache)
+        features = None
+        if self.memory is not None:
+            features, recalled = self.memory.look_up(symbols)
+            self._recalled.append(self.memory.repeated(recalled, repeats))
+        x = self._newest(symbols, cache, features)
         rows = slice(first, first + len(symbols) * repeats)
         self.k[:, rows, ..., : cache.length] = _repeat(cache.k[..., -self.content :].transpose(-1, -2), repeats)
         self.values.fill(rows, _repeat(cache.v, repeats))
@@ -132,16 +141,26 @@ class Decoder:
             if pair is not None:
                 q, k = (x.repeat_interleave(repeats, 0) for x in pair)
                 self._remember(layer, rows, q, k)
-        return linear(self.norm(x), self.head).repeat_interleave(repeats, 0)
+        return self._logits(x, features).repeat_interleave(repeats, 0)
 
-    def _newest(self, symbols: Tensor, cache: Cache) -> Tensor:
+    def _logits(self, x: Tensor, features: Features | None) -> Tensor:
+        """What the last block wrote for the newest symbol, (B, width) -> (B, classes)."""
+        hidden = self.norm(x)
+        logits: Tensor = linear(hidden, self.head)
+        if self.memory is None or features is None:
+            return logits
+        newest = Features(*(part[:, -1:] for part in features))
+        logits += self.memory.logits(hidden[:, None], newest)[:, 0]
+        return logits
+
+    def _newest(self, symbols: Tensor, cache: Cache, features: Features | None) -> Tensor:
         """The model's forward at the newest symbol alone, (B, width), with the keys and values of all in the cache.
 
         Before that symbol only keys and values of the last layer are needed; what it would write is never read.
         """
         *blocks, last = cast(Sequence[Block], self.model.blocks)
         at = cache.at(symbols.shape[1])
-        x: Tensor = self.layers[0].scheme.embed(self.model.embedding(symbols), at)
+        x: Tensor = self.model.embed(symbols, at, features)
         for block in blocks:
             x = block(x, at, cache)
         x = x[:, -1:] + last.attention.newest(last.attention_norm(x), at, cache)
@@ -162,7 +181,10 @@ class Decoder:
         """The next symbol of each sequence, (B,) -> logits of the one after, (B, classes)."""
         slot = self.length if self.length < self.room else 1 + (self.length - 1) % (self.room - 1)
         seen = min(self.length + 1, self.room)
-        x = torch.embedding(self.embedding, symbols)
+        x, features = torch.embedding(self.embedding, symbols), None
+        if self.memory is not None:
+            features, self.recalled = self.memory.look_up(symbols[:, None], self.recalled)
+            x = x + self.memory.embed(features)[:, 0]
         if self._embeds:
             x = self.layers[0].scheme.embed(x[:, None], self._at())[:, 0]
         priors = self.prior.row(self.length, slot, seen)
@@ -193,7 +215,7 @@ class Decoder:
             torch.erf(to.inner, out=to.curved)
             x.addmm_(torch.addcmul(to.inner, to.inner, to.curved, out=to.curved), layer.down)
         self.length += 1
-        return linear(self.norm(x), self.head)
+        return self._logits(x, features)
 
     def _at(self) -> At:
         """The newest position, made once a step where a scheme asks for it."""

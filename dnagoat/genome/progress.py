@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 class Progress(NamedTuple):
     """What is being done, how much of it is (bytes of a download, else bases), and its share (0 to 1)."""
 
-    stage: Literal["download", "index", "bases", "windows", "kmers"]
+    stage: Literal["download", "index", "bases", "windows", "kmers", "memory"]
     done: int
     share: float
     total: int | None = None

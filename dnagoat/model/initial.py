@@ -112,6 +112,8 @@ def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelC
         drawn = fan is not None and name.endswith(".weight")
         start = normal(seed, name, shape, 1 / math.sqrt(fan)) if fan and drawn else owner_zero(name, parameter)
         return FORMS[config.position.goat.form](seed, name, start, config)
+    if name.startswith("memory."):
+        return memory_start(seed, name, parameter, config)
     if isinstance(owner, torch.nn.LayerNorm):
         return torch.ones(shape) if name.endswith(".weight") else torch.zeros(shape)
     if name.endswith((".query.weight", ".key.weight")):
@@ -121,6 +123,16 @@ def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelC
     # Residual branches are summed 2 x layers times (GPT-2).
     last = name.endswith((".out.weight", ".down.weight"))
     return normal(seed, name, shape, SD / math.sqrt(2 * config.layers) if last else SD)
+
+
+def memory_start(seed: int, name: str, parameter: Tensor, config: ModelConfig) -> Tensor:
+    """At first the experts are averaged: gates are equal, and what changes them, or is added, is 0."""
+    if name.endswith(("memory.levels", "memory.prior", "memory.gates")):
+        return parameter.detach().clone()
+    if name.endswith(("gate.weight", "outer.weight", ".bias")):
+        return torch.zeros_like(parameter)
+    shape = tuple(parameter.shape)
+    return normal(seed, name, shape, SD if name.endswith("embedding.weight") else 1 / math.sqrt(shape[1]))
 
 
 def owner_zero(name: str, parameter: Tensor) -> Tensor:

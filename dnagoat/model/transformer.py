@@ -12,8 +12,10 @@ from dnagoat.attention.cache import Cache
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.schemes.base import At
 from dnagoat.config import ModelConfig
+from dnagoat.counts.memory.features import Features
 from dnagoat.errors import OptionError
 from dnagoat.model.initial import initialise
+from dnagoat.model.memory import Memory
 
 SYMBOLS = 6  # A C G T N and the start symbol
 
@@ -56,23 +58,44 @@ class DnaLM(nn.Module):
         self.embedding = nn.Embedding(SYMBOLS, config.width)
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.layers))
         self.norm = nn.LayerNorm(config.width)
+        self.memory = Memory(config) if config.memory else None
         if seed is not None:
             initialise(self, seed)
 
-    def forward(self, codes: Tensor, cache: Cache | None = None) -> Tensor:
+    def forward(self, codes: Tensor, cache: Cache | None = None, features: Features | None = None) -> Tensor:
         """(B, T) codes -> (B, T, classes) logits of what comes next; with a cache, codes follow what it holds.
 
-        An `OptionError` names the reach of the position scheme where the codes go past it.
+        `features` are what memory says; without them a model with memory looks it up. An `OptionError` names the reach
+        of the position scheme where the codes go past it.
         """
         count = codes.shape[1]
         self._check_reach(count if cache is None else cache.capacity)
         at = At.whole(count, codes.device) if cache is None else cache.at(count)
-        x = self.blocks[0].attention.scheme.embed(self.embedding(codes), at)  # type: ignore[union-attr, operator]
+        if self.memory is not None and features is None:
+            features, read = self.memory.look_up(codes, None if cache is None else cache.memory)
+            if cache is not None:
+                cache.memory = read
+        x = self.embed(codes, at, features)
         for block in self.blocks:
             x = block(x, at, cache)
         if cache is not None:
             cache.advance(count)
-        return nn.functional.linear(self.norm(x), self.embedding.weight[: self.classes])
+        return self.logits(x, features)
+
+    def embed(self, codes: Tensor, at: At, features: Features | None) -> Tensor:
+        """(B, T) codes -> (B, T, width), what the first block reads."""
+        x = self.embedding(codes)
+        if self.memory is not None and features is not None:
+            x = x + self.memory.embed(features)
+        return self.blocks[0].attention.scheme.embed(x, at)  # type: ignore[union-attr, operator, no-any-return]
+
+    def logits(self, x: Tensor, features: Features | None) -> Tensor:
+        """(B, T, width), what the last block wrote -> (B, T, classes)."""
+        hidden = self.norm(x)
+        logits = nn.functional.linear(hidden, self.embedding.weight[: self.classes])
+        if self.memory is not None and features is not None:
+            logits = logits + self.memory.logits(hidden, features)
+        return logits
 
     def _check_reach(self, positions: int) -> None:
         for attention in self.attentions():
@@ -92,6 +115,10 @@ class DnaLM(nn.Module):
     def position_parameters(self) -> dict[str, nn.Parameter]:
         """Parameters of schemes and normalisers by name: they take their own learning rate and no weight decay."""
         return {n: p for n, p in self.named_parameters() if ".scheme." in n or ".normaliser." in n}
+
+    def memory_parameters(self) -> dict[str, nn.Parameter]:
+        """Parameters that weigh what memory says, by name: they take their own learning rate and no weight decay."""
+        return {n: p for n, p in self.named_parameters() if n.startswith("memory.")}
 
     def constrain(self) -> None:
         """Puts the prior's parameters back where they are allowed to be; call after each optimizer step."""

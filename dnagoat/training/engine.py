@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from dnagoat.config import RunConfig
+from dnagoat.counts.memory.features import Features
 from dnagoat.genome.alphabet import Codes
 from dnagoat.model.initial import initialise
+from dnagoat.model.memory import tensors
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import Checkpoint, Progress, put_weights, weights_of
 from dnagoat.training.kept.random_states import put_random_states, random_states
@@ -22,6 +24,9 @@ from dnagoat.training.step.loss import count_scored, inputs_targets, summed_loss
 from dnagoat.training.step.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
 from dnagoat.training.step.precision import computing, scaler
 from dnagoat.training.step.schedule import learning_rate, with_recipe
+
+if TYPE_CHECKING:
+    from dnagoat.counts.memory.reading import Reader
 
 SMALL = 64  # position parameters of at most so many numbers are followed over time
 
@@ -41,13 +46,22 @@ class OutOfMemory(Exception):
 class Engine:
     """The model and its optimizer, laid over the processes, at the state of a checkpoint or at the seed's start."""
 
-    def __init__(self, config: RunConfig, group: Processes, how: Execution, start: Checkpoint | None = None) -> None:
+    def __init__(
+        self,
+        config: RunConfig,
+        group: Processes,
+        how: Execution,
+        start: Checkpoint | None = None,
+        reader: Reader | None = None,
+    ) -> None:
         self.train, self.classes, self.group = with_recipe(config.train), config.model.classes, group
         self.model = DnaLM(config.model)
         initialise(self.model, config.train.seed)
         if start is not None:
             put_weights(self.model, start.weights, "the checkpoint")
         self.model.to(group.device)
+        if self.model.memory is not None:
+            self.model.memory.reader = None if reader is None else lambda: reader
         self.kernel = kernel_ran(self.model, config.train.precision)
         self.module = laid_out(self.model, how, group)
         self.optimizer = adamw(self.model, self.train)
@@ -56,13 +70,17 @@ class Engine:
         if start is not None:
             self._restore(start)
 
-    def step(self, number: int, micro_batches: list[Codes]) -> tuple[float, float]:
+    def step(
+        self, number: int, micro_batches: list[Codes], features: list[Features] | None = None
+    ) -> tuple[float, float]:
         """Step 1, 2, ... on this process's windows: the loss in nats per scored base of the effective batch, and the
-        norm of its gradient before clipping. Raises `NonFinite` before anything moves, `OutOfMemory`."""
+        norm of its gradient before clipping. Raises `NonFinite` before anything moves, `OutOfMemory`.
+
+        `features` are what memory says of each micro-batch, where the model has one."""
         self.model.train()
         self.model.set_step(number)
         with memory_named(len(micro_batches[0])):
-            loss = self._gradients(micro_batches)
+            loss = self._gradients(micro_batches, features)
             self.scaler.unscale_(self.optimizer)
             norm = self._norm(clip=self.train.clip)
             if not isfinite(norm):
@@ -82,7 +100,7 @@ class Engine:
         if (scale := self.scaler.get_scale()) < 1:
             raise NonFinite(f"float16 gradients overflow even at a loss scale of {scale:g}")
 
-    def _gradients(self, micro_batches: list[Codes]) -> float:
+    def _gradients(self, micro_batches: list[Codes], features: list[Features] | None) -> float:
         pairs = [inputs_targets(codes, self.classes, self.group.device) for codes in micro_batches]
         (count,) = self.group.total(sum(count_scored(codes, self.classes) for codes in micro_batches))
         # Gradients are averaged over processes, so each process's share of the sum is scaled up by their number.
@@ -91,7 +109,8 @@ class Engine:
         for place, (inputs, targets) in enumerate(pairs, 1):
             with synchronised(self.module, place == len(pairs)):
                 with computing(self.train.precision, self.group.device):
-                    loss = summed_loss(self.module(inputs), targets)
+                    said = tensors(features[place - 1], self.group.device) if features else None
+                    loss = summed_loss(self.module(inputs, None, said), targets)
                 self.scaler.scale(loss * scale).backward()  # type: ignore[no-untyped-call]
             nats += loss.detach().double()
         (total,) = self.group.total(float(nats))

@@ -50,11 +50,20 @@ class Feed:
 
     def batch(self, step: int) -> Codes:
         """Codes (B / processes, W) of this process at step 1, 2, ...; reverse-complemented where the coin says so."""
-        starts, flips = self._drawn(step, slice(self.rank * self.share, (self.rank + 1) * self.share))
+        starts, flips = self._drawn(step, self._own)
         codes = gather(self.dataset.tokens, starts, self.dataset.window)
         if flips is not None:
             codes[flips] = reverse_complement(codes[flips])
         return codes
+
+    @property
+    def _own(self) -> slice:
+        """This process's windows of a step."""
+        return slice(self.rank * self.share, (self.rank + 1) * self.share)
+
+    def starts_of(self, step: int) -> Ints:
+        """Where in the token store the windows of this process begin at a step, (B / processes,)."""
+        return self._drawn(step, self._own)[0]
 
     def micro_batches(self, step: int) -> list[Codes]:
         """The same in as few parts as `micro_batch` allows, of nearly equal size; every process has as many."""

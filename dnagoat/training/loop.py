@@ -9,8 +9,10 @@ from math import isfinite
 from pathlib import Path
 from signal import Signals
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from dnagoat.config import RunConfig
+from dnagoat.counts.memory.opening import open_reader
 from dnagoat.errors import OptionError, RunError, Stopped, TrainingError
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
@@ -22,10 +24,14 @@ from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peak
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import Processes, processes
 from dnagoat.training.launch.stop import Stop, never
+from dnagoat.training.memory_feed import MemoryFeed
 from dnagoat.training.plan import plan
 from dnagoat.training.step.matching import count
 from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
+
+if TYPE_CHECKING:
+    from dnagoat.counts.memory.reading import Reader
 
 Say = Callable[[str], None]
 
@@ -61,13 +67,16 @@ def train(
         say = say if group.main else nobody
         data = dataset or open_dataset(Path(config.dataset))
         feed = Feed.of(data, config.train, group.rank, group.count)
+        reader = open_reader(config.model.memory, data, say) if config.model.memory else None
+        if reader is not None:
+            config = config.but(memory_tables=reader.memory.name)
         count(config.model)  # what cannot be a model is refused before anything is written
         _agreed(group, folder.open_folder(out) if group.main else None)
         held.enter_context(locked(out, group, say))
         _agreed(group, folder.begin(out, config, resume=resume, force=force) if group.main else None)
         held.enter_context(matrix_products(config.train.precision))
         start = checkpoint.newest(out, say) if resume else None
-        sitting = Sitting(config, out, group, feed, how, start)
+        sitting = Sitting(config, out, group, feed, how, start, reader)
         yield from sitting.steps(stop, say)
 
 
@@ -80,10 +89,18 @@ class Sitting:
     """A run from where it stands to its last step, or until it is told to stop."""
 
     def __init__(
-        self, config: RunConfig, out: Path, group: Processes, feed: Feed, how: Execution, start: Checkpoint | None
+        self,
+        config: RunConfig,
+        out: Path,
+        group: Processes,
+        feed: Feed,
+        how: Execution,
+        start: Checkpoint | None,
+        reader: Reader | None = None,
     ) -> None:
         self.config, self.train, self.out, self.group, self.feed, self.how = config, config.train, out, group, feed, how
-        self.engine = Engine(config, group, how, start)
+        self.engine = Engine(config, group, how, start, reader)
+        self.memory = None if reader is None else MemoryFeed(feed, reader)
         self.validation = Validation(feed.dataset, config, group)
         self.progress = checkpoint.with_best(out, start.progress) if start else Progress()
         forget_peaks(group.device)
@@ -107,6 +124,8 @@ class Sitting:
             if self.group.main:
                 self.metrics.finish(self.engine.described())
         finally:
+            if self.memory is not None:
+                self.memory.close()
             if self.group.main:
                 self.metrics.close()
 
@@ -114,8 +133,9 @@ class Sitting:
         """One optimizer step, its validation where one is due, and its row."""
         began, bases = perf_counter(), self.train.batch_size * self.feed.dataset.window
         micro_batches = self.feed.micro_batches(number)
+        features = None if self.memory is None else self.memory.features(number)
         try:
-            loss, norm = self.engine.step(number, micro_batches)
+            loss, norm = self.engine.step(number, micro_batches, features)
             speed = bases / (perf_counter() - began)
             val_nll = self._validated(number)
         except NonFinite as why:

@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import saved_tensors_hooks
 
 from dnagoat.config import ModelConfig, RunConfig
+from dnagoat.counts.memory.features import blank
 from dnagoat.machine import free_memory
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
@@ -108,7 +109,8 @@ def saved_in_training(config: RunConfig, windows: int, how: Execution = Executio
         codes = np.zeros((windows, config.model.context), dtype=np.uint8)
         inputs, targets = inputs_targets(codes, config.model.classes, device)
         with computing(config.train.precision, device):
-            return saved_bytes(model, lambda: summed_loss(model(inputs), targets))
+            said = model.memory.blank(windows, inputs.shape[1], device) if model.memory else None
+            return saved_bytes(model, lambda: summed_loss(model(inputs, None, said), targets))
 
 
 def saved_bytes(model: nn.Module, forward: Callable[[], Tensor]) -> int:
@@ -141,9 +143,11 @@ def speed(config: RunConfig, device: torch.device, windows: int, rounds: int = 2
     small = config.but(train=config.train.but(batch_size=windows, micro_batch=None))
     engine = Engine(small, Processes(0, 1, device), Execution())
     codes = np.random.default_rng(0).integers(0, 4, (windows, config.model.context)).astype(np.uint8)
+    memory = engine.model.memory
+    said = [blank(memory.experts, memory.vote_levels, windows, codes.shape[1])] if memory else None
     seconds = []
     for number in range(1, rounds + 2):
         began = perf_counter()
-        engine.step(number, [codes])
+        engine.step(number, [codes], said)
         seconds.append(perf_counter() - began)
     return codes.size / min(seconds[1:])

@@ -55,6 +55,10 @@ def prepare(
     workers: Annotated[int, typer.Option(help="Threads.")] = 2,
     bed: Annotated[bool, typer.Option("--bed", help="Write windows.bed too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a dataset that is there.")] = False,
+    memory: Annotated[
+        bool, typer.Option("--memory", help="Count the training split too, for models with memory.")
+    ] = False,
+    memory_budget: Annotated[float, typer.Option(help="Most that memory may take, in GB.")] = 8.0,
     show_list: Annotated[bool, typer.Option("--list", help="Show the genomes that have a name.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
 ) -> None:
@@ -62,7 +66,7 @@ def prepare(
     from dnagoat.genome.fetch.assemblies import catalogue as known
     from dnagoat.genome.prepare import PrepareOptions, name_dataset
     from dnagoat.genome.prepare import prepare as run
-    from dnagoat_cli.terminal.passport import bases_bar, show_catalogue, show_dataset
+    from dnagoat_cli.terminal.passport import bases_bar, count_training, show_catalogue, show_dataset
 
     if show_list:
         show_catalogue(known(catalogue), as_json)
@@ -88,4 +92,6 @@ def prepare(
     )
     with bases_bar() as report:
         dataset = run(source, out or Path("data") / name_dataset(source), options, report)
+    if memory:
+        count_training(dataset, memory_budget)
     show_dataset(dataset, as_json)

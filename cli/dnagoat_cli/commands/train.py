@@ -49,6 +49,8 @@ def train(
     goat_init: o.GoatInit = None,
     goat_distances: o.GoatDistances = None,
     goat_amplitude: o.GoatAmplitude = None,
+    memory: o.Memory = False,
+    memory_families: o.MemoryFamilies = None,
     goat_sink_width: o.GoatSinkWidth = None,
     rope_base: o.RopeBase = None,
     match_parameters: o.MatchParameters = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -114,6 +114,15 @@ Content = Annotated[
         rich_help_panel=MODEL,
     ),
 ]
+Memory = Annotated[
+    bool,
+    typer.Option(
+        "--memory", help="Look up what the training split holds: words, gaps, copies.", rich_help_panel=MODEL
+    ),
+]
+MemoryFamilies = Annotated[
+    str | None, typer.Option(help="Memory with some of its families, as words+copies.", rich_help_panel=MODEL)
+]
 MatchParameters = Annotated[
     bool,
     typer.Option(
@@ -147,7 +156,7 @@ TRAIN = (
 
 def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     """Paths of the run's configuration and the values that the command line gave; what was not given stays out."""
-    from dnagoat.config import MomentumConfig
+    from dnagoat.config import Family, MomentumConfig
     from dnagoat.errors import OptionError
     from dnagoat.training.presets import GOAT as goat
     from dnagoat.training.presets import LADDER, distances_named
@@ -155,6 +164,9 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {f"train.{name}": given[name] for name in TRAIN if name in given}
     chosen |= {path: given[name] for name, path in FIELDS.items() if name in given}
     chosen["model.classes"] = 5 if given.get("score_n") else None
+    if given.get("memory") or given.get("memory_families"):
+        named = given.get("memory_families")
+        chosen["model.memory"] = tuple(named.replace(",", "+").split("+")) if named else get_args(Family)
     if (parts := given.get("goat_parts")) is not None:
         chosen[goat + "parts"] = tuple(parts.split(","))
     if (layers := given.get("goat_distances")) is not None:

@@ -20,6 +20,7 @@ STAGES = {
     "bases": "reading",
     "windows": "tiling",
     "kmers": "comparing",
+    "memory": "counting",
 }
 
 
@@ -50,6 +51,19 @@ def bases_bar() -> Iterator[Callable[[Progress], None]]:
             bar.update(tasks[at.stage], completed=at.share, done=done)
 
         yield report
+
+
+def count_training(dataset: Dataset, budget: float) -> None:
+    """Builds the memory of a dataset within `budget` GB, under a bar; says what it leaves out."""
+    from dnagoat.counts.memory.tables import open_memory
+    from dnagoat.genome.progress import Progress
+    from dnagoat_cli.training_start import say
+
+    bases = sum(int(end - start) for start, end in dataset.spans("train"))
+    with bases_bar() as report:
+        memory = open_memory(dataset, budget, lambda share: report(Progress("memory", int(share * bases), share)))
+    if memory.left_out:
+        say(f"--memory-budget {budget:g} GB leaves out {memory.left_out:,} of {bases:,} bases of the training split")
 
 
 def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.compiling import Int, compiled
 
 Word = np.uint64
 _EVEN, _PAIRS, _NIBBLES = Word(0x5555555555555555), Word(0x3333333333333333), Word(0x0F0F0F0F0F0F0F0F)
@@ -13,7 +13,7 @@ _SUM = Word(0x0101010101010101)
 
 
 @compiled
-def ones(x: Word) -> int:
+def ones(x: Word) -> Int:
     """How many bits are set."""
     x = x - ((x >> Word(1)) & _EVEN)
     x = (x & _PAIRS) + ((x >> Word(2)) & _PAIRS)
@@ -22,7 +22,7 @@ def ones(x: Word) -> int:
 
 
 @compiled
-def leading_zeros(x: Word) -> int:
+def leading_zeros(x: Word) -> Int:
     """How many of the highest bits are 0."""
     if x == Word(0):
         return 64

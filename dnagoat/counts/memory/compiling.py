@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 import numba
+import numpy as np
 
 F = TypeVar("F", bound=Callable[..., object])
+Int = int | np.int64  # of a loop variable or an array; compiled code does not tell them apart
 
 
 def compiled(function: F) -> F:

@@ -1,9 +1,9 @@
 """Copies of what was just read: places of the text with the same bases before them, followed from base to base.
 
 At each base some places of the same last 12 bases are compared over the last 32: the nearest in the sorted order, which
-share the longest word, and a few from anywhere in the run. The best are followed through mismatches, each with a record of
-which of its last 32 bases agreed; one is dropped that agrees in too few, or meets a break. Each votes for the base that
-it has next, with the weight that a model gives to its level of agreement and of its streak.
+share the longest word, and a few from anywhere in the run. The best are followed through mismatches, each with a record
+of which of its last 32 bases agreed; one is dropped that agrees in too few, or meets a break. Each votes for the base
+that it has next, with the weight that a model gives to its level of agreement and of its streak.
 """
 
 # B sequences, S slots
@@ -16,16 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.memory.bits import agreements, leading_zeros, ones, scrambled
-from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.compiling import Int, compiled
+from dnagoat.counts.memory.features import AGREED, STREAK
 from dnagoat.counts.memory.text import REACH, base_at, broken_at, word_at
 from dnagoat.counts.memory.words import Past, Tables
 
-SLOTS = 64  # copies that are followed at once
+SLOTS = 32  # copies that are followed at once
 NEAREST, FARTHER = 16, 16  # places that are compared at each base
 TAKEN, DROPPED = 16, 12  # of the last 32 bases: so many must agree to be taken up, and to be followed on
-AGREED = (0, 15, 18, 21, 24, 27, 29, 31)  # of the last 32 bases: where each level of agreement begins
-STREAK = (0, 1, 4, 8, 16, 24)  # bases without a mismatch: where each level begins
-LEVELS = len(AGREED) * len(STREAK)
 NOWHERE = -1
 _NEWEST = np.uint64(1) << np.uint64(63)
 _AGREED, _STREAK = (np.searchsorted(edges, np.arange(33), "right") - 1 for edges in (AGREED, STREAK))
@@ -42,18 +40,18 @@ class Followed(NamedTuple):
 
 
 @compiled
-def within(zone: Zone, place: int) -> bool:
+def within(zone: Zone, place: Int) -> bool:
     return bool(zone[0] <= place < zone[1] or zone[2] <= place < zone[3])
 
 
 @compiled
-def agreed(record: np.uint64) -> int:
+def agreed(record: np.uint64) -> Int:
     """How many of the last 32 bases agreed."""
     return ones(record >> np.uint64(32))
 
 
 @compiled
-def follow(tables: Tables, zone: Zone, past: Past, copies: Followed, b: int, symbol: int) -> None:
+def follow(tables: Tables, zone: Zone, past: Past, copies: Followed, b: Int, symbol: Int) -> None:
     """Takes all copies one base further, to be called after `remember`; a break ends them."""
     least = min(DROPPED, past.known[b] - 1)
     for s in range(copies.places.shape[1]):
@@ -70,7 +68,7 @@ def follow(tables: Tables, zone: Zone, past: Past, copies: Followed, b: int, sym
 
 
 @compiled
-def find_copies(tables: Tables, zone: Zone, past: Past, copies: Followed, b: int) -> None:
+def find_copies(tables: Tables, zone: Zone, past: Past, copies: Followed, b: Int) -> None:
     """Compares some places of the same seed; to be called after `find_runs`."""
     near, lo, hi = past.nearest[b]
     for i in range(NEAREST):
@@ -85,16 +83,16 @@ def find_copies(tables: Tables, zone: Zone, past: Past, copies: Followed, b: int
 
 
 @compiled
-def offer(tables: Tables, zone: Zone, past: Past, copies: Followed, b: int, place: int) -> None:
+def offer(tables: Tables, zone: Zone, past: Past, copies: Followed, b: Int, place: Int) -> None:
     """Follows a place from now on, instead of the copy that agrees least, if it agrees better."""
     if within(zone, place):
         return
-    worst, fewest = 0, 65
+    worst, fewest = 0, np.int64(65)
     for s in range(copies.places.shape[1]):
         other = copies.places[b, s]
         if other == place:
             return
-        count = -1 if other == NOWHERE else agreed(copies.records[b, s])
+        count = np.int64(-1 if other == NOWHERE else agreed(copies.records[b, s]))
         if count < fewest:
             worst, fewest = s, count
     record, known = agreements(past.key[b], word_at(tables.bases, place - REACH)), past.known[b]
@@ -105,7 +103,7 @@ def offer(tables: Tables, zone: Zone, past: Past, copies: Followed, b: int, plac
 
 
 @compiled
-def vote(tables: Tables, copies: Followed, b: int, votes: NDArray[np.uint8]) -> None:
+def vote(tables: Tables, copies: Followed, b: Int, votes: NDArray[np.uint8]) -> None:
     """How many copies of each level (of agreement, then of streak) have each base next, (LEVELS, 4)."""
     votes[:] = 0
     for s in range(copies.places.shape[1]):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.memory.bits import ones
-from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.compiling import Int, compiled
 from dnagoat.counts.memory.places import Places
 from dnagoat.counts.memory.text import Packed, word_at
 
@@ -49,7 +49,7 @@ def fill(bases: Packed, places: Places, gaps: NDArray[np.int64], blocks: Packed)
 
 
 @compiled
-def add_before(blocks: Packed, r: int, sign: int, counts: NDArray[np.int64]) -> None:
+def add_before(blocks: Packed, r: Int, sign: Int, counts: NDArray[np.int64]) -> None:
     """Adds to counts (4,), or takes from them, how often each base follows the first r places."""
     line = blocks[r >> 6]
     mask = (_ONE << np.uint64(r & 63)) - _ONE

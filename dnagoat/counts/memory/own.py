@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.memory.bits import scrambled
-from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.compiling import Int, compiled
 from dnagoat.counts.memory.experts import SHORT, Experts
 from dnagoat.counts.memory.places import AHEAD
 from dnagoat.counts.memory.text import REACH, Packed, broken_at, word_at
@@ -27,13 +27,13 @@ def room_for(experts: int, width: int) -> Own:
 
 
 @compiled
-def word_of(key: np.uint64, length: int) -> np.uint64:
+def word_of(key: np.uint64, length: Int) -> np.uint64:
     """The last `length` of the 32 bases in a key."""
     return key >> np.uint64(64 - 2 * length)
 
 
 @compiled
-def collect(bases: Packed, breaks: Packed, experts: Experts, start: int, end: int, own: Own) -> None:
+def collect(bases: Packed, breaks: Packed, experts: Experts, start: Int, end: Int, own: Own) -> None:
     """Counts anew, into `own`, the places of both strands that touch text positions [start, end)."""
     own[:] = 0
     length = 32 * len(bases)
@@ -57,7 +57,7 @@ def collect(bases: Packed, breaks: Packed, experts: Experts, start: int, end: in
 
 
 @compiled
-def slot_of(own: Own, word: np.uint64) -> int:
+def slot_of(own: Own, word: np.uint64) -> Int:
     """Where a word stands in the table (S, 3) of an expert, or would."""
     slot = np.int64(scrambled(word) >> np.uint64(32)) & (len(own) - 1)
     while own[slot, 0] != 0 and own[slot, 0] != word + _ONE:

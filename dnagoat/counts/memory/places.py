@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.memory.bits import leading_zeros
-from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.compiling import Int, compiled
 from dnagoat.counts.memory.text import REACH, Packed, base_at, broken_at, word_at
 
 AHEAD = 16  # the farthest gap
@@ -61,7 +61,7 @@ def scatter(bases: Packed, breaks: Packed, first: Places, places: Places) -> Non
 
 
 @compiled
-def sort_places(bases: Packed, first: Places, places: Places, start: int, end: int) -> None:
+def sort_places(bases: Packed, first: Places, places: Places, start: Int, end: Int) -> None:
     """Sorts the places of the seeds [start, end) by all of their 32 bases."""
     most = np.int64(1)
     for seed in range(start, end):
@@ -84,7 +84,7 @@ def sort_places(bases: Packed, first: Places, places: Places, start: int, end: i
 
 
 @compiled
-def insert(keys: Packed, places: Places, count: int) -> None:
+def insert(keys: Packed, places: Places, count: Int) -> None:
     for i in range(1, count):
         key, place, j = keys[i], places[i], i - 1
         while j >= 0 and keys[j] > key:
@@ -95,7 +95,7 @@ def insert(keys: Packed, places: Places, count: int) -> None:
 
 @compiled
 def radix(
-    keys: Packed, places: Places, other_keys: Packed, other: Places, count: int, starts: NDArray[np.int64]
+    keys: Packed, places: Places, other_keys: Packed, other: Places, count: Int, starts: NDArray[np.int64]
 ) -> None:
     """By the 40 bits below the seed, 8 at a time, the lowest first."""
     for turn in range(5):
@@ -106,22 +106,22 @@ def radix(
         for digit in range(256):
             starts[digit + 1] += starts[digit]
         for i in range(count):
-            digit = np.int64((keys[i] >> shift) & np.uint64(255))
-            to = starts[digit]
-            starts[digit] += 1
+            own = np.int64((keys[i] >> shift) & np.uint64(255))
+            to = starts[own]
+            starts[own] += 1
             other_keys[to], other[to] = keys[i], places[i]
         keys[:count] = other_keys[:count]
         places[:count] = other[:count]
 
 
 @compiled
-def shared(bases: Packed, place: int, key: np.uint64) -> int:
+def shared(bases: Packed, place: Int, key: np.uint64) -> Int:
     """How many of the newest bases before a place are those of a key, without a break."""
     return leading_zeros(word_at(bases, place - REACH) ^ key) >> 1
 
 
 @compiled
-def insertion(bases: Packed, places: Places, lo: int, hi: int, key: np.uint64) -> int:
+def insertion(bases: Packed, places: Places, lo: Int, hi: Int, key: np.uint64) -> Int:
     """The first of the sorted places [lo, hi) whose 32 bases are not below the key."""
     while lo < hi:
         middle = (lo + hi) >> 1
@@ -133,7 +133,7 @@ def insertion(bases: Packed, places: Places, lo: int, hi: int, key: np.uint64) -
 
 
 @compiled
-def run_before(bases: Packed, places: Places, lo: int, start: int, key: np.uint64, length: int) -> int:
+def run_before(bases: Packed, places: Places, lo: Int, start: Int, key: np.uint64, length: Int) -> Int:
     """Where the places begin, at or before `start` and after `lo`, that share `length` bases with the key.
 
     Steps double until one is too far, so that a short run is found in a look or two.
@@ -153,7 +153,7 @@ def run_before(bases: Packed, places: Places, lo: int, start: int, key: np.uint6
 
 
 @compiled
-def run_after(bases: Packed, places: Places, start: int, hi: int, key: np.uint64, length: int) -> int:
+def run_after(bases: Packed, places: Places, start: Int, hi: Int, key: np.uint64, length: Int) -> Int:
     """The same in the other direction: where those places end, at or after `start`, up to `hi`."""
     step, lo = 1, start
     while lo + step <= hi and shared(bases, np.int64(places[lo + step - 1]), key) >= length:

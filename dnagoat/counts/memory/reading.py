@@ -12,38 +12,28 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.config import Family
 from dnagoat.counts.memory.compiling import compiled
-from dnagoat.counts.memory.copies import LEVELS, NOWHERE, SLOTS, Followed, Zone, find_copies, follow, vote
+from dnagoat.counts.memory.copies import NOWHERE, SLOTS, Followed, Zone, find_copies, follow, vote
 from dnagoat.counts.memory.experts import SEARCHED, Experts, experts_of
+from dnagoat.counts.memory.features import FADES, LEVELS, Features, blank
 from dnagoat.counts.memory.own import Own, collect, room_for
 from dnagoat.counts.memory.tables import Memory
 from dnagoat.counts.memory.words import RING, Past, Tables, find_runs, predict, remember
 
-FADES = (0.9, 0.98)  # in an expert's record of the last symbols: how much one counts of what the next one does
 _FADES, _QUARTER = np.array(FADES), math.log(0.25)
 
 NEIGHBOURHOOD = 4096  # bases around a training window that are not copied from
+SHARED_OUT = 1024  # symbols from which on threads pay
 
 Floats = NDArray[np.float32]
 Symbols = NDArray[np.int64]
-
-
-class Features(NamedTuple):
-    """After each symbol, in nats above a guess among four: how the experts had judged it, `surprise` (B, T, E), and the
-    last ones, `records` (B, T, F, E); what they say of the next base, `says` (B, T, E, 4), having `seen` its word n
-    times, log(1 + n) (B, T, E); and the copies' `votes` (B, T, V, 4)."""
-
-    surprise: Floats
-    records: Floats
-    says: Floats
-    seen: Floats
-    votes: NDArray[np.uint8]
 
 
 class State(NamedTuple):
@@ -60,27 +50,27 @@ def read(
     tables: Tables,
     experts: Experts,
     state: State,
-    b: int,
-    symbols: NDArray[np.int64],
+    symbols: Symbols,
+    rows: tuple[int, int],
     own: Own,
     zone: Zone,
     features: Features,
 ) -> None:
-    """Reads symbols (T,) of sequence b on from its state; its rows of `features` are filled."""
-    for t in range(len(symbols)):
-        symbol = symbols[t]
-        judge(state, b, symbol, features.surprise[b, t], features.records[b, t])
-        remember(state.past, b, symbol)
-        find_runs(tables, state.past, b)
-        predict(tables, experts, own, state.past, b, state.chances[b], features.seen[b, t])
-        says = features.says[b, t]
-        for e in range(says.shape[0]):
-            for base in range(4):
-                says[e, base] = math.log(state.chances[b, e, base]) - _QUARTER
-        if state.copies.places.shape[1]:
-            follow(tables, zone, state.past, state.copies, b, symbol)
-            find_copies(tables, zone, state.past, state.copies, b)
-            vote(tables, state.copies, b, features.votes[b, t])
+    """Reads symbols (B, T) of the sequences [first, last) on from their state; their rows of `features` are filled."""
+    for b in range(rows[0], rows[1]):
+        for t in range(symbols.shape[1]):
+            judge(state, b, symbols[b, t], features.surprise[b, t], features.records[b, t])
+            remember(state.past, b, symbols[b, t])
+            find_runs(tables, state.past, b)
+            predict(tables, experts, own, state.past, b, state.chances[b], features.seen[b, t])
+            says = features.says[b, t]
+            for e in range(says.shape[0]):
+                for base in range(4):
+                    says[e, base] = math.log(state.chances[b, e, base]) - _QUARTER
+            if state.copies.places.shape[1]:
+                follow(tables, zone, state.past, state.copies, b, symbols[b, t])
+                find_copies(tables, zone, state.past, state.copies, b)
+                vote(tables, state.copies, b, features.votes[b, t])
 
 
 @compiled
@@ -113,26 +103,18 @@ def begin(experts: Experts, slots: int, batch: int) -> State:
     return State(past, followed, np.full((batch, count, 4), 0.25), np.zeros((batch, len(FADES), count)))
 
 
-def repeated(state: State, repeats: int) -> State:
-    """Each sequence's state `repeats` times over."""
-    past, copies = (type(part)(*(np.repeat(array, repeats, 0) for array in part)) for part in state[:2])
-    return State(past, copies, *(np.repeat(array, repeats, 0) for array in state[2:]))
-
-
-def empty(experts: int, levels: int, batch: int, count: int) -> Features:
-    """Features of `count` symbols of `batch` sequences, all 0."""
-    shape = (batch, count)
-    return Features(
-        np.zeros((*shape, experts), np.float32),
-        np.zeros((*shape, len(FADES), experts), np.float32),
-        np.zeros((*shape, experts, 4), np.float32),
-        np.zeros((*shape, experts), np.float32),
-        np.zeros((*shape, levels, 4), np.uint8),
+def _each_array(change: Callable[[Any], Any], states: list[State]) -> State:
+    """A state made of what `change` makes of each of its arrays in several states."""
+    past, copies, *rest = (list(parts) for parts in zip(*states, strict=True))
+    return State(
+        Past(*(change(arrays) for arrays in zip(*past, strict=True))),
+        Followed(*(change(arrays) for arrays in zip(*copies, strict=True))),
+        *(change(arrays) for arrays in rest),
     )
 
 
 class Reader:
-    """Reads sequences with the families of a model; each in a thread of its own where there are several."""
+    """Reads sequences with the families of a model, several at once in threads."""
 
     def __init__(self, memory: Memory, families: tuple[Family, ...], threads: int | None = None) -> None:
         self.memory, self.tables, self.experts = memory, memory.tables, experts_of(families)
@@ -140,19 +122,42 @@ class Reader:
         self.threads = threads or len(os.sched_getaffinity(0))
 
     def begin(self, batch: int) -> State:
+        """The state of `batch` sequences of which nothing has been read."""
         return begin(self.experts, self.slots, batch)
+
+    def repeated(self, state: State, repeats: int) -> State:
+        """The state of each sequence, `repeats` times over."""
+        return _each_array(lambda arrays: np.repeat(arrays[0], repeats, axis=0), [state])
+
+    def joined(self, states: list[State]) -> State:
+        """The states of several batches as that of one."""
+        return _each_array(np.concatenate, states)
 
     def read(self, state: State, symbols: Symbols) -> Features:
         """Reads symbols (B, T), bases or what is none, on from a state, which moves."""
-        return self._each(state, symbols, lambda _: NOTHING)
+        features = blank(len(self.experts.lengths), self.levels, *symbols.shape)
 
-    def read_training(self, codes: Symbols, starts: Symbols) -> Features:
-        """Reads whole inputs (B, W) of training windows that begin at `starts` (B,) of the token store, whichever strand.
+        def some(rows: tuple[int, int]) -> None:
+            read(self.tables, self.experts, state, symbols, rows, *NOTHING, features)
+
+        parts = self.threads if symbols.size >= SHARED_OUT else 1
+        edges = np.linspace(0, len(symbols), min(parts, len(symbols)) + 1).astype(int).tolist()
+        self._each(some, list(pairwise(edges)))
+        return features
+
+    def read_training(self, symbols: Symbols, starts: Symbols) -> Features:
+        """Reads whole inputs (B, W) of training windows that begin at `starts` (B,) of the token store, on any strand.
 
         What the window itself has put into the counts is left out, and copies from within 4,096 bases of it.
         """
-        width = codes.shape[1]
-        return self._each(self.begin(len(codes)), codes, lambda b: self._left_out(int(starts[b]), width))
+        features, state = blank(len(self.experts.lengths), self.levels, *symbols.shape), self.begin(len(symbols))
+
+        def one(b: int) -> None:
+            left_out = self._left_out(int(starts[b]), symbols.shape[1])
+            read(self.tables, self.experts, state, symbols, (b, b + 1), *left_out, features)
+
+        self._each(one, list(range(len(symbols))))
+        return features
 
     def _left_out(self, start: int, width: int) -> tuple[Own, Zone]:
         first, last = self.memory.place(start, start + width)
@@ -164,16 +169,10 @@ class Reader:
         length = 32 * len(self.tables.bases)
         return own, np.array([near, far, length - far, length - near])
 
-    def _each(self, state: State, symbols: Symbols, left_out: Callable[[int], tuple[Own, Zone]]) -> Features:
-        features = empty(len(self.experts.lengths), self.levels, *symbols.shape)
-
-        def one(b: int) -> None:
-            read(self.tables, self.experts, state, b, symbols[b], *left_out(b), features)
-
-        if len(symbols) == 1 or self.threads == 1:
-            for b in range(len(symbols)):
-                one(b)
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(one, range(len(symbols))))
-        return features
+    def _each(self, work: Callable[[Any], None], parts: list[Any]) -> None:
+        if len(parts) == 1 or self.threads == 1:
+            for part in parts:
+                work(part)
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            list(pool.map(work, parts))

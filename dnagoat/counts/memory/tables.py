@@ -1,4 +1,4 @@
-"""The memory of a dataset on disk: its training split as a text, all places of it in sorted order, and what follows them.
+"""The memory of a dataset on disk: its training split as a text, all places of it sorted, and what follows them.
 
     DATASET/memory/  memory.json  bases.npy  breaks.npy  first.npy  places.npy  blocks.npy
 
@@ -42,10 +42,10 @@ FIXED = 4 * BUCKETS  # bytes
 MOST_BASES = (1 << 31) - (1 << 20)  # a position takes 32 bits
 
 Ints = NDArray[np.int64]
-Progress = Callable[[str, float], None]  # told what is being done and which share of it is
+Progress = Callable[[float], None]  # told which share of the work is done
 
 
-def silent(_: str, __: float) -> None:
+def silent(_: float) -> None:
     """Nobody listens."""
 
 
@@ -87,7 +87,7 @@ def chosen_stretches(dataset: Dataset, budget: float) -> tuple[Ints, int]:
     share = room / total
     if share <= 0:
         raise DatasetError(
-            f"--memory-budget {budget:g}: the memory of any dataset takes {FIXED / 1e9:.2f} GB and {A_BASE:.1f} bytes a base"
+            f"--memory-budget {budget:g}: memory takes {FIXED / 1e9:.2f} GB and {A_BASE:.1f} bytes a base; give more"
         )
     chunks = [
         (start, min(start + CHUNK, int(end))) for begin, end in spans for start in range(int(begin), int(end), CHUNK)
@@ -104,11 +104,16 @@ def chosen_stretches(dataset: Dataset, budget: float) -> tuple[Ints, int]:
     return stretches, total - int((stretches[:, 1] - stretches[:, 0]).sum())
 
 
+def is_built(dataset: Dataset) -> bool:
+    """Whether the dataset has a memory already."""
+    return (dataset.path / FOLDER / PASSPORT).exists()
+
+
 def open_memory(dataset: Dataset, budget: float = BUDGET, progress: Progress = silent) -> Memory:
-    """The memory of a dataset's training split, built where there is none yet; processes that ask together build once."""
+    """The memory of a dataset's training split, built where there is none; processes that ask together build once."""
     folder = dataset.path / FOLDER
     with _locked(dataset.path):
-        if not (folder / PASSPORT).exists():
+        if not is_built(dataset):
             _build(dataset, folder, budget, progress)
     return _opened(dataset, folder)
 
@@ -130,7 +135,7 @@ def _opened(dataset: Dataset, folder: Path) -> Memory:
         raise DatasetError(f"{folder} cannot be read ({fault}); {again}") from None
     short = arrays[2][:: 4 ** (SEED - SHORT - 1)].copy()
     stretches = np.array(said["stretches"], dtype=np.int64).reshape(-1, 3)
-    return Memory(folder, dataset.content_hash, Tables(*arrays, short), stretches, said["left_out"])
+    return Memory(folder, dataset.content_hash, Tables(*[*arrays, short]), stretches, said["left_out"])
 
 
 def _build(dataset: Dataset, folder: Path, budget: float, progress: Progress) -> None:
@@ -153,29 +158,25 @@ def build(dataset: Dataset, stretches: Ints, folder: Path, progress: Progress = 
     """Writes the arrays into a folder; what its passport says of them."""
     bases, breaks, at = empty_text(stretches)
     for i, (start, end) in enumerate(stretches):
-        progress("text", i / len(stretches))
+        progress(0.05 * i / len(stretches))
         put(bases, breaks, int(at[i]), np.asarray(dataset.tokens[start:end]))
-    progress("counting", 0)
+    progress(0.05)
     first = count_seeds(bases, breaks)
-    places = _new(folder / "places.npy", np.uint32, (int(first[-1]),))
-    progress("sorting", 0)
+    places = np.empty(int(first[-1]), np.uint32)
+    progress(0.2)
     scatter(bases, breaks, first, places)
     step = BUCKETS // 64
     for seed in range(0, BUCKETS, step):
-        progress("sorting", seed / BUCKETS)
+        progress(0.4 + 0.35 * seed / BUCKETS)
         sort_places(bases, first, places, seed, seed + step)
-    progress("following", 0)
-    blocks = _new(folder / "blocks.npy", np.uint64, (len(GAPS), len(places) // BLOCK + 1, 4))
+    progress(0.75)
+    blocks = np.zeros((len(GAPS), len(places) // BLOCK + 1, 4), np.uint64)
     fill(bases, places, np.array(GAPS), blocks)
-    for name, array in (("bases", bases), ("breaks", breaks), ("first", first)):
+    arrays = (bases, breaks, first, places, blocks)
+    for name, array in zip(ARRAYS, arrays, strict=True):
         np.save(folder / f"{name}.npy", array)
-    progress("following", 1)
-    rows = np.column_stack([stretches, at]).tolist()
-    return {"stretches": rows, "shapes": [list(a.shape) for a in (bases, breaks, first, places, blocks)]}
-
-
-def _new(file: Path, kind: type, shape: tuple[int, ...]) -> NDArray[Any]:
-    return np.asarray(np.lib.format.open_memmap(file, "w+", kind, shape))
+    progress(1)
+    return {"stretches": np.column_stack([stretches, at]).tolist(), "shapes": [list(array.shape) for array in arrays]}
 
 
 @contextmanager

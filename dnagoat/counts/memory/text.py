@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.compiling import Int, compiled
 
 REACH = 32  # bases in one 64-bit word: as far as words and comparisons look back
 EDGE = 64  # breaks before the first stretch, so that looking back never leaves the text
@@ -29,7 +29,7 @@ def empty_text(stretches: NDArray[np.int64]) -> tuple[Packed, Packed, NDArray[np
 
 
 @compiled
-def put(bases: Packed, breaks: Packed, at: int, codes: NDArray[np.uint8]) -> None:
+def put(bases: Packed, breaks: Packed, at: Int, codes: NDArray[np.uint8]) -> None:
     """Writes codes (n,) at position `at` and their complements at the mirrored positions."""
     last = 32 * len(bases) - 1
     for i in range(len(codes)):
@@ -45,20 +45,20 @@ def put(bases: Packed, breaks: Packed, at: int, codes: NDArray[np.uint8]) -> Non
 
 
 @compiled
-def word_at(bases: Packed, p: int) -> np.uint64:
+def word_at(bases: Packed, p: Int) -> np.uint64:
     """The 32 bases from p on, the first in the lowest bits; those before p are `word_at(p - 32)`, the newest on top."""
     w, s = p >> 5, np.uint64(2 * (p & 31))
-    x = bases[w] >> s
+    x: np.uint64 = bases[w] >> s
     if s:
         x |= bases[w + 1] << (np.uint64(64) - s)
     return x
 
 
 @compiled
-def base_at(bases: Packed, p: int) -> int:
+def base_at(bases: Packed, p: Int) -> Int:
     return int((bases[p >> 5] >> np.uint64(2 * (p & 31))) & np.uint64(3))
 
 
 @compiled
-def broken_at(breaks: Packed, p: int) -> bool:
+def broken_at(breaks: Packed, p: Int) -> bool:
     return bool((breaks[p >> 6] >> np.uint64(p & 63)) & np.uint64(1))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.compiling import Int, compiled
 from dnagoat.counts.memory.experts import GAPS, SEARCHED, SHORT, Experts
 from dnagoat.counts.memory.following import add_before
 from dnagoat.counts.memory.own import Own, take, word_of
@@ -50,7 +50,7 @@ class Past(NamedTuple):
 
 
 @compiled
-def remember(past: Past, b: int, symbol: int) -> None:
+def remember(past: Past, b: Int, symbol: Int) -> None:
     """Takes in a symbol: a base, or what breaks words (N, the start symbol)."""
     past.read[b] += 1
     if symbol > 3:
@@ -61,7 +61,7 @@ def remember(past: Past, b: int, symbol: int) -> None:
 
 
 @compiled
-def find_runs(tables: Tables, past: Past, b: int) -> None:
+def find_runs(tables: Tables, past: Past, b: Int) -> None:
     """The runs of all searched words that end at the newest base."""
     key, known, at = past.key[b], past.known[b], past.read[b] % RING
     past.keys[b, at], past.knowns[b, at] = key, known
@@ -71,10 +71,10 @@ def find_runs(tables: Tables, past: Past, b: int) -> None:
     if known <= SHORT:
         return
     seed = np.int64(key >> _SEED_SHIFT)
-    near, lo, hi = 0, 0, 0
+    near, lo, hi = np.int64(0), np.int64(0), np.int64(0)
     if known >= SEED:
         lo, hi = np.int64(tables.first[seed]), np.int64(tables.first[seed + 1])
-        near = insertion(tables.bases, tables.places, lo, hi, key)
+        near = np.int64(insertion(tables.bases, tables.places, lo, hi, key))
         past.nearest[b, 0], past.nearest[b, 1], past.nearest[b, 2] = near, lo, hi
     for i in range(len(_LENGTHS)):
         length = _LENGTHS[i]
@@ -85,15 +85,15 @@ def find_runs(tables: Tables, past: Past, b: int) -> None:
             runs[i, 0] = tables.first[(seed >> bits) << bits]
             runs[i, 1] = tables.first[((seed >> bits) + 1) << bits]
             continue
-        lo = run_before(tables.bases, tables.places, lo, near, key, length)
-        hi = run_after(tables.bases, tables.places, near, hi, key, length)
+        lo = np.int64(run_before(tables.bases, tables.places, lo, near, key, length))
+        hi = np.int64(run_after(tables.bases, tables.places, near, hi, key, length))
         if lo == hi:
             return
         runs[i, 0], runs[i, 1] = lo, hi
 
 
 @compiled
-def count(tables: Tables, experts: Experts, own: Own, past: Past, b: int, e: int, counts: NDArray[np.int64]) -> int:
+def count(tables: Tables, experts: Experts, own: Own, past: Past, b: Int, e: Int, counts: NDArray[np.int64]) -> Int:
     """What expert e has seen follow, into counts (4,), and how often in all; without `own`, where that is given."""
     counts[:] = 0
     length, gap = experts.lengths[e], experts.gaps[e]
@@ -116,7 +116,7 @@ def count(tables: Tables, experts: Experts, own: Own, past: Past, b: int, e: int
         add_before(blocks, run[0], -1, counts)
     if len(own):
         take(own[e], word, counts)
-    return counts[0] + counts[1] + counts[2] + counts[3]
+    return np.int64(counts[0] + counts[1] + counts[2] + counts[3])
 
 
 @compiled
@@ -125,7 +125,7 @@ def predict(
     experts: Experts,
     own: Own,
     past: Past,
-    b: int,
+    b: Int,
     chances: NDArray[np.float64],
     seen: NDArray[np.float32],
 ) -> None:

@@ -1,6 +1,6 @@
 """What an arm of a comparison is called, and which configuration that means.
 
-NAME[:PART+PART...][@SETTING=VALUE]...     rope, goat:spectral+sink, goat@init=uniform, goat@periods=3/171
+NAME[:PART+PART...][@SETTING=VALUE]...     rope, goat:spectral+sink, goat@init=uniform, goat@memory
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
-from dnagoat.config import MomentumConfig, RunConfig
+from dnagoat.config import Family, MomentumConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.training.presets import GOAT, LADDER, changed, distances_named, refuse_idle
 from dnagoat.training.step.matching import matched
@@ -35,12 +35,15 @@ SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
     "momentum": lambda text: {"model.position.momentum": MomentumConfig(strength=float(text))},
     "convolution": lambda text: {"model.position.convolution": int(text)},
     "content": lambda text: {"model.content": int(text)},
+    "memory": lambda text: {"model.memory": tuple(re.split(r"[+,]", text))},
     "heads": lambda text: {"model.heads": int(text)},
     "normaliser": lambda text: {"model.normaliser": text},
     "prior-lr-scale": lambda text: {"train.prior_lr_scale": float(text)},
     "recipe": lambda text: {"train.recipe": text},
     "lr": lambda text: {"train.lr": float(text)},
 }
+
+ALONE = {"memory": "+".join(get_args(Family))}  # what a setting means that is given no value
 
 
 def options(arm: str) -> dict[str, Any]:
@@ -59,6 +62,7 @@ def options(arm: str) -> dict[str, Any]:
 
 def _setting(arm: str, setting: str) -> dict[str, Any]:
     key, _, value = setting.partition("=")
+    value = value or ALONE.get(setting, "")
     if key not in SETTINGS or not value:
         raise OptionError(f"--arm {arm}: @{setting} is none of @{'=, @'.join(SETTINGS)}=")
     try:

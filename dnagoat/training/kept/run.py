@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +20,7 @@ from dnagoat.files import read_json
 if TYPE_CHECKING:
     import torch
 
+    from dnagoat.counts.memory.reading import Reader
     from dnagoat.genome.dataset import Dataset
     from dnagoat.model.transformer import DnaLM
 
@@ -83,7 +85,20 @@ class Run:
         """The model with the weights of a checkpoint, in evaluation mode."""
         from dnagoat.training.kept.checkpoint import load_model
 
-        return load_model(self.checkpoint(which), self.config.model, device)
+        model = load_model(self.checkpoint(which), self.config.model, device)
+        if model.memory is not None:
+            model.memory.reader = self._reader
+        return model
+
+    @cached_property
+    def _opened(self) -> Reader:
+        from dnagoat.counts.memory.opening import open_reader
+
+        return open_reader(self.config.model.memory, self.dataset(), expected=self.config.memory_tables)
+
+    def _reader(self) -> Reader:
+        """What looks things up in the training split that this run was trained on, opened when it is first asked."""
+        return self._opened
 
 
 def open_run(path: Path) -> Run:

@@ -16,4 +16,5 @@ def kernel_ran(model: DnaLM, precision: str) -> str:
     device = next(model.parameters()).device
     codes = torch.zeros((1, model.config.context), dtype=torch.int64, device=device)
     with computing(precision, device):
-        return kernel_of(lambda: model.forward(codes))
+        said = model.memory.blank(codes.shape[0], codes.shape[1], device) if model.memory else None
+        return kernel_of(lambda: model.forward(codes, None, said))

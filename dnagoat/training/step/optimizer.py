@@ -1,4 +1,4 @@
-"""How weights move: AdamW in three groups (decayed, not decayed, positions), and its state as plain tensors."""
+"""How weights move: AdamW in four groups (decayed, not decayed, positions, memory), and its state as plain tensors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from dnagoat.model.transformer import DnaLM
 
 
 def groups(model: DnaLM, train: TrainConfig) -> list[dict[str, Any]]:
-    """Matrices and embeddings decay; biases and norms do not, nor do position parameters, which have their own rate."""
-    positions = model.position_parameters()
-    content = [parameter for name, parameter in model.named_parameters() if name not in positions]
+    """Matrices and embeddings decay; biases and norms do not, nor what has its own rate: positions and memory."""
+    positions, memory = model.position_parameters(), model.memory_parameters()
+    own_rate = positions.keys() | memory.keys()
+    content = [parameter for name, parameter in model.named_parameters() if name not in own_rate]
     chosen = [
         {"params": [p for p in content if p.ndim >= 2], "weight_decay": train.weight_decay, "scale": 1.0},
         {"params": [p for p in content if p.ndim < 2], "weight_decay": 0.0, "scale": 1.0},
         {"params": list(positions.values()), "weight_decay": 0.0, "scale": train.prior_lr_scale},
+        {"params": list(memory.values()), "weight_decay": 0.0, "scale": train.memory_lr_scale},
     ]
     return [group for group in chosen if group["params"]]
 

@@ -10,7 +10,6 @@ from dnagoat.counts.memory.tables import Memory
 from dnagoat.genome.alphabet import START, N, reverse_complement
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.genome.dataset import Dataset
-
 from tests.counts.memory.genome import WINDOW
 from tests.counts.memory.reference import counted, said
 

@@ -1,0 +1,141 @@
+"""Laws of a model with memory: causality, batch mates, a cache and the decoder, bf16, and where it starts."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from dnagoat.attention.cache import Cache
+from dnagoat.config import Family, ModelConfig, PositionConfig
+from dnagoat.counts.memory.reading import Reader
+from dnagoat.counts.memory.tables import Memory, open_memory
+from dnagoat.errors import OptionError
+from dnagoat.generation.decoding import Decoder
+from dnagoat.genome.alphabet import encode
+from dnagoat.genome.batches import to_inputs_targets
+from dnagoat.model.transformer import DnaLM
+from tests.counts.memory.genome import dataset_of, repetitive
+
+FAMILIES: tuple[tuple[Family, ...], ...] = (
+    ("words",),
+    ("words", "gaps"),
+    ("words", "copies"),
+    ("words", "gaps", "copies"),
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    contigs = {"a": repetitive(9000, 1), "test": repetitive(1000, 4), "val": repetitive(1000, 5)}
+    return open_memory(dataset_of(tmp_path_factory.mktemp("memory"), contigs))
+
+
+def model_of(memory: Memory, families: tuple[Family, ...], position: str = "goat") -> DnaLM:
+    """A small model in float64 whose memory is far from its start."""
+    config = ModelConfig(
+        layers=2, width=64, heads=2, mlp_width=64, memory=families, position=PositionConfig(name=position)
+    )
+    model = DnaLM(config).double().eval()
+    generator = torch.Generator().manual_seed(1)
+    for parameter in model.memory_parameters().values():
+        parameter.data += 0.2 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    reader = Reader(memory, families)
+    assert model.memory is not None
+    model.memory.reader = lambda: reader
+    return model
+
+
+def inputs(*seeds: int, length: int = 120) -> torch.Tensor:
+    codes = np.stack([encode("".join(repetitive(length, seed))) for seed in seeds])
+    return torch.from_numpy(to_inputs_targets(codes)[0])
+
+
+@pytest.mark.parametrize("families", FAMILIES)
+@torch.no_grad()
+def test_causality(memory: Memory, families: tuple[Family, ...]) -> None:
+    model, symbols = model_of(memory, families), inputs(11)
+    before = model(symbols)
+    for t in (1, 60, 119):
+        changed = symbols.clone()
+        changed[0, t] = (changed[0, t] + 1) % 4
+        after = model(changed)
+        torch.testing.assert_close(after[:, :t], before[:, :t], rtol=0, atol=1e-12)
+        assert (after[:, t:] - before[:, t:]).abs().max() > 1e-6
+
+
+@pytest.mark.parametrize("families", FAMILIES)
+@torch.no_grad()
+def test_a_batch_of_one_equals_a_batch_of_many(memory: Memory, families: tuple[Family, ...]) -> None:
+    model, symbols = model_of(memory, families), inputs(11, 12, 13)
+    together = model(symbols)
+    for row in range(3):
+        torch.testing.assert_close(model(symbols[row : row + 1])[0], together[row], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("edges", [(0, 1, 120), (0, 60, 61, 120), (0, 119, 120)])
+@torch.no_grad()
+def test_cached_equals_full(memory: Memory, edges: tuple[int, ...]) -> None:
+    model, symbols = model_of(memory, FAMILIES[-1]), inputs(11, 12)
+    cache = Cache(model.config, 2, 120, dtype=torch.float64)
+    parts = [model(symbols[:, start:end], cache) for start, end in pairwise(edges)]
+    torch.testing.assert_close(torch.cat(parts, 1), model(symbols), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("prompt", [1, 40, 100])
+@torch.no_grad()
+def test_the_decoder_equals_the_full_pass(memory: Memory, prompt: int) -> None:
+    """Whatever was read as a prompt, with two sequences that continue each."""
+    model, symbols = model_of(memory, FAMILIES[-1]).float(), inputs(11, 12)
+    full = model(symbols).repeat_interleave(2, 0)
+    decoder = Decoder(model, 4, 120)
+    logits = [decoder.read(symbols[:, :prompt], repeats=2)]
+    logits += [decoder.step(symbols[:, t].repeat_interleave(2)) for t in range(prompt, 120)]
+    torch.testing.assert_close(torch.stack(logits, 1), full[:, prompt - 1 :], rtol=0, atol=2e-3)
+
+
+@torch.no_grad()
+def test_autocast_rounds_nothing_of_memory(memory: Memory) -> None:
+    """What memory adds is computed in float32 whatever the precision of the transformer's last state."""
+    model, symbols = model_of(memory, FAMILIES[-1]).float(), inputs(11)
+    assert model.memory is not None
+    features, _ = model.memory.look_up(symbols)
+    hidden = torch.randn(1, 120, 64, generator=torch.Generator().manual_seed(3)).bfloat16()
+    expected = model.memory.logits(hidden.float(), features)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(model.memory.logits(hidden, features), expected, rtol=0, atol=0)
+
+
+@torch.no_grad()
+def test_it_starts_as_the_mean_of_its_sources(memory: Memory) -> None:
+    model, symbols = model_of(memory, FAMILIES[1]), inputs(11)
+    fresh = DnaLM(model.config, seed=5).memory
+    assert fresh is not None and model.memory is not None
+    features, _ = model.memory.look_up(symbols)
+    torch.testing.assert_close(fresh.logits(torch.randn(1, 120, 64), features), features.says.mean(2))
+
+
+def test_every_parameter_of_memory_learns(memory: Memory) -> None:
+    """None is without a gradient after one step away from the start."""
+    model = model_of(memory, FAMILIES[-1])
+    symbols = inputs(11)
+    loss = torch.nn.functional.cross_entropy(model(symbols[:, :-1])[0], symbols[0, 1:].clamp(max=3))
+    loss.backward()
+    for name, parameter in model.memory_parameters().items():
+        assert parameter.grad is not None and parameter.grad.abs().max() > 0, name
+
+
+@pytest.mark.parametrize(
+    ("families", "said"),
+    [(("gaps",), "memory names words"), (("words", "words"), "each once"), (("wrods",), "there are")],
+)
+def test_families_that_do_not_go_are_refused(families: tuple[Family, ...], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        ModelConfig(memory=families)
+
+
+def test_five_letters_are_refused() -> None:
+    with pytest.raises(OptionError, match="memory knows four bases"):
+        ModelConfig(memory=("words",), classes=5)

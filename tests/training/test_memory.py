@@ -1,0 +1,128 @@
+"""Training with memory: what a resumed run and several processes agree on, and what known genomes must give."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from dnagoat.config import RunConfig
+from dnagoat.counts.memory.opening import open_reader
+from dnagoat.counts.memory.reading import Reader
+from dnagoat.counts.memory.tables import open_memory
+from dnagoat.errors import DatasetError, RunError
+from dnagoat.genome.dataset import Dataset
+from dnagoat.training.feed import Feed
+from dnagoat.training.kept.run import open_run
+from dnagoat.training.loop import train
+from dnagoat.training.memory_feed import MemoryFeed
+from dnagoat.training.presets import configure
+from dnagoat.training.step.loss import window_losses
+from tests.counts.memory.genome import dataset_of, repetitive
+from tests.training.conftest import SMALL
+
+FAMILIES = ("words", "gaps", "copies")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    lengths = {"a": 9000, "val": 2000, "test": 2000}
+    contigs = {name: repetitive(length, seed) for seed, (name, length) in enumerate(lengths.items())}
+    return dataset_of(tmp_path_factory.mktemp("memory"), contigs, window=64)
+
+
+@pytest.fixture(scope="module")
+def remembering(data: Dataset) -> RunConfig:
+    return configure("tiny", str(data.path), data.content_hash, data.window, {**SMALL, "model.memory": FAMILIES})
+
+
+def test_resume_equals_uninterrupted_bit_for_bit(remembering: RunConfig, tmp_path: Path) -> None:
+    for _ in train(remembering, tmp_path / "whole"):
+        pass
+    stopped = train(remembering, tmp_path / "parts")
+    for _ in range(7):
+        next(stopped)
+    stopped.close()
+    for _ in train(remembering, tmp_path / "parts", resume=True):
+        pass
+    whole, parts = (open_run(tmp_path / name) for name in ("whole", "parts"))
+    first, second = (load_file(run.checkpoint("last") / "weights.safetensors") for run in (whole, parts))
+    assert all(torch.equal(first[name], second[name]) for name in first)
+    assert not any("table" in name or "places" in name for name in first)
+    assert whole.config.memory_tables == open_reader(FAMILIES, whole.dataset()).memory.name
+
+
+def test_a_run_names_its_tables(remembering: RunConfig, tmp_path: Path) -> None:
+    """A model reads by itself, with the tables that it was trained with and no others."""
+    for _ in train(remembering, tmp_path / "run"):
+        pass
+    run = open_run(tmp_path / "run")
+    codes = run.dataset().codes(*map(int, run.dataset().spans("test")[0]))[None, :64]
+    assert torch.isfinite(window_losses(run.model(), codes)).all()
+    config = json.loads((run.path / "config.json").read_text())
+    (run.path / "config.json").write_text(json.dumps({**config, "memory_tables": "others"}))
+    with pytest.raises(RunError, match="other tables than the run was trained with"):
+        window_losses(open_run(tmp_path / "run").model(), codes)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_features_are_those_of_the_windows(data: Dataset, remembering: RunConfig, processes: int) -> None:
+    """Every process gets those of its own windows, in micro-batches, whichever step is asked for."""
+    reader = Reader(open_memory(data), FAMILIES)
+    settings = remembering.train.but(micro_batch=1)
+    every = MemoryFeed(Feed.of(data, remembering.train), reader)
+    for step in (1, 2, 65):
+        whole = every.features(step)[0]
+        rows = []
+        for rank in range(processes):
+            mine = MemoryFeed(Feed.of(data, settings, rank, processes), reader)
+            rows += [part.says for part in mine.features(step)]
+            mine.close()
+        np.testing.assert_array_equal(np.concatenate(rows), whole.says)
+    every.close()
+
+
+@pytest.mark.slow
+def test_a_known_chain_gives_its_entropy_and_not_less(tmp_path: Path) -> None:
+    """Order-2 chain: held out, what was learned comes near its entropy rate; on training windows nothing lies below.
+
+    Without leaving out, a training window would find itself and cost next to nothing.
+    """
+    dice = np.random.default_rng(3)
+    chances = dice.dirichlet(np.full(4, 0.6), size=(4, 4))
+    letters = list(dice.integers(0, 4, 2))
+    for uniform in dice.random(160_000):
+        letters.append(int((np.cumsum(chances[letters[-2], letters[-1]]) < uniform).sum().clip(max=3)))
+    bases = np.array(list("ACGT"))[np.array(letters)]
+    contigs = {"a": bases[:120_000], "val": bases[120_000:130_000], "test": bases[130_000:]}
+    data = dataset_of(tmp_path, contigs, window=64)
+    stay = np.full(16, 1 / 16)
+    step = np.zeros((16, 16))
+    for i in range(16):
+        step[i, 4 * (i % 4) : 4 * (i % 4) + 4] = chances[i // 4, i % 4]
+    for _ in range(500):
+        stay = stay @ step
+    entropy = float(-(stay[:, None] * (step * np.log(np.where(step > 0, step, 1)))).sum())
+    options = {**SMALL, "model.memory": FAMILIES, "train.steps": 100, "train.batch_size": 8, "train.lr": 2e-3}
+    config = configure("tiny", str(data.path), data.content_hash, data.window, {**options, "train.eval_every": 50})
+    losses = [step.loss for step in train(config, tmp_path / "run")]
+    model, reader = open_run(tmp_path / "run").model("last"), Reader(open_memory(data), FAMILIES)
+    starts = data.starts("test")
+    held_out = window_losses(model, np.stack([data.codes(s, s + 64) for s in starts]))[:, 8:]
+    error = float(held_out.std()) / np.sqrt(held_out.numel())
+    assert entropy - 4 * error < float(held_out.mean()) < entropy + 0.03 + 4 * error
+    late = np.array(losses[-40:])
+    assert late.mean() > entropy - 4 * late.std() / np.sqrt(len(late)), "a training window knew itself"
+    kept = reader.read(reader.begin(1), np.array([[5, *data.codes(64, 127)]]))
+    assert kept.votes.sum() > 0, "without leaving out a training window is its own copy"
+
+
+def test_another_datasets_memory_is_refused(data: Dataset, tmp_path: Path) -> None:
+    other = dataset_of(tmp_path, {"a": repetitive(3000, 8), "val": repetitive(500, 9), "test": repetitive(500, 10)}, 64)
+    (other.path / "memory").symlink_to(open_memory(data).path)
+    with pytest.raises(DatasetError, match="is the memory of dataset"):
+        open_memory(other)
