@@ -172,7 +172,7 @@ def build(dataset: Dataset, stretches: Ints, folder: Path, progress: Progress = 
     progress(0.75)
     blocks = np.zeros((len(GAPS), len(places) // BLOCK + 1, 4), np.uint64)
     fill(bases, places, np.array(GAPS), blocks)
-    arrays = (bases, breaks, first, places, blocks)
+    arrays: list[NDArray[Any]] = [bases, breaks, first, places, blocks]
     for name, array in zip(ARRAYS, arrays, strict=True):
         np.save(folder / f"{name}.npy", array)
     progress(1)
