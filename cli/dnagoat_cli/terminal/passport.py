@@ -57,7 +57,7 @@ def count_training(dataset: Dataset, budget: float) -> None:
     """Builds the memory of a dataset within `budget` GB, under a bar; says what it leaves out."""
     from dnagoat.counts.memory.tables import open_memory
     from dnagoat.genome.progress import Progress
-    from dnagoat_cli.training_start import say
+    from dnagoat_cli.terminal.notes import say
 
     bases = sum(int(end - start) for start, end in dataset.spans("train"))
     with bases_bar() as report:
