@@ -35,7 +35,7 @@ REMARK = (
 
 
 @dataclass(frozen=True)
-class Plan:
+class Places:
     """Where everything goes and how long training lasts."""
 
     data: Path
@@ -44,15 +44,15 @@ class Plan:
     steps: int
 
 
-def plan(folder: Path, steps: int | None) -> Plan:
-    return Plan(folder / "data" / "demo", folder / "runs" / "demo", folder / "reports" / "demo", steps or STEPS)
+def plan(folder: Path, steps: int | None) -> Places:
+    return Places(folder / "data" / "demo", folder / "runs" / "demo", folder / "reports" / "demo", steps or STEPS)
 
 
 def say(text: str) -> None:
     Console(stderr=True).print(text, highlight=False, soft_wrap=True)
 
 
-def prepared(plan: Plan, force: bool) -> Dataset:
+def prepared(plan: Places, force: bool) -> Dataset:
     """The demo's dataset, prepared where it is not there yet."""
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.genome.prepare import PrepareOptions, prepare
@@ -75,7 +75,7 @@ def prepared(plan: Plan, force: bool) -> Dataset:
     return dataset
 
 
-def configuration(plan: Plan, dataset: Dataset, position: str) -> RunConfig:
+def configuration(plan: Places, dataset: Dataset, position: str) -> RunConfig:
     """The same data order and the same initial values of shared weights for every arm: they follow from the seed."""
     from dnagoat.training.presets import configure
 
@@ -91,7 +91,7 @@ def configuration(plan: Plan, dataset: Dataset, position: str) -> RunConfig:
     return configure("tiny", str(plan.data), dataset.content_hash, dataset.window, options)
 
 
-def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
+def trained(plan: Places, dataset: Dataset, position: str, force: bool) -> Run:
     """A trained run, continued from where it stands; a Ctrl-C saves it and ends the demo."""
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.launch.stop import stop_asked
@@ -112,7 +112,7 @@ def trained(plan: Plan, dataset: Dataset, position: str, force: bool) -> Run:
     return open_run(out)
 
 
-def written(plan: Plan, runs: Sequence[Run]) -> None:
+def written(plan: Places, runs: Sequence[Run]) -> None:
     """A FASTA of test prompts continued by each model."""
     from dnagoat.generation.sampling import SamplingOptions
     from dnagoat_cli.terminal import generation as view
@@ -143,7 +143,7 @@ def measures() -> MeasureOptions:
     )
 
 
-def reported(plan: Plan, runs: Sequence[Run], force: bool) -> None:
+def reported(plan: Places, runs: Sequence[Run], force: bool) -> None:
     """Measures, report and the comparison in the terminal; an existing report of these very runs stays."""
     from dnagoat.reporting.missing import measure_missing
     from dnagoat.reporting.report import report
@@ -169,5 +169,5 @@ def reported(plan: Plan, runs: Sequence[Run], force: bool) -> None:
     show(made, page)
 
 
-def farewell(plan: Plan, seconds: float) -> None:
+def farewell(plan: Places, seconds: float) -> None:
     say(f"\n{int(seconds) // 60} min {int(seconds) % 60} s in all. Open {plan.report / 'report.html'} in a browser.")

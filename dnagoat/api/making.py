@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from dnagoat.config import RunConfig
-    from dnagoat.genome import progress as preparation
     from dnagoat.genome.dataset import Dataset
+    from dnagoat.genome.progress import Stage
     from dnagoat.training.kept.metrics import Step
     from dnagoat.training.kept.run import Run
     from dnagoat.training.launch.stop import Stop
@@ -24,7 +24,7 @@ def prepare(
     source: Place,
     out: Place,
     *,
-    progress: Callable[[preparation.Progress], None] = hear_nothing,
+    progress: Callable[[Stage], None] = hear_nothing,
     **rules: Unpack[Rules],
 ) -> Dataset:
     """Turns a FASTA or 2bit file, or a genome that is known by name, into the dataset folder `out`, and opens it.

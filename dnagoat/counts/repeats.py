@@ -10,32 +10,30 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dnagoat.counts.kmers import Codes, Kmers, kmer_codes, reverse_complements
 from dnagoat.counts.markov import CHUNK
+from dnagoat.genome.alphabet import Ints
 
 # B windows, W bases of a window, Q distinct 20-mers that are asked for
 
-SEED = 20
+WORD = 20
 NONE = 4  # no prediction
 _FILTER_BITS = 26  # a table of this many bits, one byte each, passes few 20-mers that were not asked for
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-
-Ints = NDArray[np.int64]
 
 
 def from_context(codes: Codes) -> Codes:
     """The base predicted at each of codes (B, W) from the window before it alone, (B, W); NONE where there is none."""
     count, width = codes.shape
     predicted = np.full(codes.shape, NONE, dtype=np.uint8)
-    if width <= SEED:
+    if width <= WORD:
         return predicted
-    kmers, known = kmer_codes(codes, SEED)  # kmers[:, s] ends before base s + SEED
-    _, ranks = np.unique(np.concatenate([kmers, reverse_complements(kmers, SEED)]), return_inverse=True)
+    kmers, known = kmer_codes(codes, WORD)  # kmers[:, s] ends before base s + WORD
+    _, ranks = np.unique(np.concatenate([kmers, reverse_complements(kmers, WORD)]), return_inverse=True)
     same, other = ranks.reshape(2, count, -1)
     # One number says which 20-mer, which window and where it ends; sorted, the last one before a base is a neighbour.
-    ends = SEED + np.arange(kmers.shape[1]) + (width + 1) * np.arange(count)[:, None]
+    ends = WORD + np.arange(kmers.shape[1]) + (width + 1) * np.arange(count)[:, None]
     step = count * (width + 1)
     sources = np.sort((same * step + ends)[known])
     rows, at = np.nonzero(known[:, :-1])
@@ -43,8 +41,8 @@ def from_context(codes: Codes) -> Codes:
     forward = _last(sources, same[rows, at] * step + ends - 1, width + 1)
     reverse = _last(sources, other[rows, at] * step + ends, width + 1)
     ahead = _base(codes, rows, forward)
-    behind = _complement(_base(codes, rows, reverse - SEED - 1))
-    predicted[rows, at + SEED] = _latest(ahead, forward, behind, reverse)
+    behind = _complement(_base(codes, rows, reverse - WORD - 1))
+    predicted[rows, at + WORD] = _latest(ahead, forward, behind, reverse)
     return predicted
 
 
@@ -83,15 +81,15 @@ class Occurrences:
     def predict(self, codes: Codes) -> Codes:
         """The base predicted at each of codes (B, W), (B, W); NONE where there is none."""
         predicted = np.full(codes.shape, NONE, dtype=np.uint8)
-        if codes.shape[1] <= SEED:
+        if codes.shape[1] <= WORD:
             return predicted
-        kmers, known = kmer_codes(codes[:, :-1], SEED)
+        kmers, known = kmer_codes(codes[:, :-1], WORD)
         forward = np.searchsorted(self.kmers, kmers[known])
-        reverse = np.searchsorted(self.kmers, reverse_complements(kmers[known], SEED))
+        reverse = np.searchsorted(self.kmers, reverse_complements(kmers[known], WORD))
         latest = _latest(
             self.ahead[forward], self.ahead_at[forward], _complement(self.behind[reverse]), self.behind_at[reverse]
         )
-        predicted[:, SEED:][known] = latest
+        predicted[:, WORD:][known] = latest
         return predicted
 
 
@@ -99,10 +97,10 @@ def asked_for(windows: Iterable[Codes]) -> Kmers:
     """The distinct 20-mers (Q,), in both orientations, after which bases of these windows (B, W) are predicted."""
     found = []
     for codes in windows:
-        if codes.shape[1] > SEED:
-            kmers, known = kmer_codes(codes[:, :-1], SEED)
+        if codes.shape[1] > WORD:
+            kmers, known = kmer_codes(codes[:, :-1], WORD)
             forward = kmers[known]
-            found.append(np.unique(np.concatenate([forward, reverse_complements(forward, SEED)])))
+            found.append(np.unique(np.concatenate([forward, reverse_complements(forward, WORD)])))
     return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
 
@@ -114,13 +112,13 @@ def occurrences(stretches: Iterable[Codes], kmers: Kmers) -> Occurrences:
     ahead, behind = np.full((2, len(kmers)), NONE, dtype=np.uint8)
     passed = 0
     for stretch in stretches:
-        for start in range(0, len(stretch) - SEED + 1, CHUNK):
-            seen, known = kmer_codes(stretch[start : start + CHUNK + SEED - 1], SEED)
+        for start in range(0, len(stretch) - WORD + 1, CHUNK):
+            seen, known = kmer_codes(stretch[start : start + CHUNK + WORD - 1], WORD)
             some = np.flatnonzero(known & maybe[_slots(seen)])
             place = np.minimum(np.searchsorted(kmers, seen[some]), max(len(kmers) - 1, 0))
             some, place = (part[kmers[place] == seen[some]] for part in (some, place))
             at = some + start
-            for bases, where, neighbour in ((ahead, ahead_at, at + SEED), (behind, behind_at, at - 1)):
+            for bases, where, neighbour in ((ahead, ahead_at, at + WORD), (behind, behind_at, at - 1)):
                 inside = (neighbour >= 0) & (neighbour < len(stretch))
                 usable = inside & (stretch[np.where(inside, neighbour, 0)] < 4)
                 # Places come in ascending order, so of one 20-mer's the last assignment is the last occurrence.

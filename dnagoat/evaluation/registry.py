@@ -33,16 +33,16 @@ _EVERY = (
 MEASURES = {measure.name: measure for measure in _EVERY}
 
 
-def chosen(name: str) -> Measure:
+def find_measure(name: str) -> Measure:
     """The measure of that name; an `OptionError` lists those there are."""
     if name not in MEASURES:
         raise OptionError(f"--what {name}: there is no such measure; choose from {', '.join(MEASURES)}")
     return MEASURES[name]
 
 
-def stored(run: Run, name: str, options: MeasureOptions) -> Result | None:
+def read_result(run: Run, name: str, options: MeasureOptions) -> Result | None:
     """The result in the run folder; None where there is none, or where its format or what it was made from is past."""
-    measure = chosen(name)
+    measure = find_measure(name)
     path = measure.path(run, options)
     if not path.exists():
         return None
@@ -69,9 +69,9 @@ def ensure(
     checkpoint of the same run, or of others than it keeps now, is out of date and is computed again.
     """
     options = options or MeasureOptions()
-    measure = chosen(name)
+    measure = find_measure(name)
     settings = _settings(measure, options)
-    kept = None if force else stored(run, name, options)
+    kept = None if force else read_result(run, name, options)
     if kept is not None:
         if kept["settings"] != settings:
             raise OptionError(

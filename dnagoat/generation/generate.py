@@ -26,7 +26,7 @@ MEMORY_SHARE = 0.5  # of what is free, for keys and values
 UNASKED = 64 << 20  # bytes that are taken without asking how much is free
 PROGRESS_EVERY = 32  # positions
 
-Progress = Callable[[int], None]  # told how many bases were written since it was last called
+Advance = Callable[[int], None]  # told how many bases were written since it was last called
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Batches:
     """Which sequences are generated together, on how many symbols each looks back, and what decided it."""
 
     batches: tuple[Batch, ...]
@@ -76,7 +76,7 @@ def plan(
     batch_size: int = 64,
     max_context: int | None = None,
     memory: int | None = None,
-) -> Plan:
+) -> Batches:
     """Batches of prompts of similar length that fit in `memory` bytes (half of what is free, where it is not given)."""
     if length < 1 or samples < 1 or batch_size < 1:
         raise OptionError("--length, --samples and --batch-size are at least 1")
@@ -106,7 +106,7 @@ def plan(
             f"{rows:,} sequences at a time instead of {wanted:,}: "
             f"each takes {size / 1e6:.0f} MB of the {memory / 1e9:.1f} GB that can be spared"
         )
-    return Plan(tuple(_batches(lengths, samples, rows, max(16, length // 4))), room, rows, size, note)
+    return Batches(tuple(_batches(lengths, samples, rows, max(16, length // 4))), room, rows, size, note)
 
 
 def _batches(lengths: Sequence[int], samples: int, rows: int, spread: int) -> Iterator[Batch]:
@@ -133,8 +133,8 @@ def generate(
     samples: int = 1,
     batch_size: int = 64,
     max_context: int | None = None,
-    planned: Plan | None = None,
-    progress: Progress | None = None,
+    planned: Batches | None = None,
+    progress: Advance | None = None,
 ) -> Iterator[Generated]:
     """Continues each prompt (P,) of codes by `length` bases, `samples` times; yields a batch at a time as it is done.
 

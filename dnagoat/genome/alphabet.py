@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dnagoat.errors import SourceError
 
 Codes = NDArray[np.uint8]
+Ints = NDArray[np.int64]  # positions, counts
 
 A, C, G, T, N = range(5)
 START: Final = 5  # the start symbol: an input, never in the store and never a target

@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.genome.alphabet import CODE, START, Codes, N
+from dnagoat.genome.alphabet import CODE, START, Codes, Ints, N
 from dnagoat.genome.mixing import mix
 
-Ints = NDArray[np.int64]
 IGNORE: Final = -100  # the target that no loss counts (PyTorch's default ignore_index)
 
 

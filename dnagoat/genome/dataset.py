@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dnagoat.config import Frozen
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json
-from dnagoat.genome.alphabet import CODE, Codes
+from dnagoat.genome.alphabet import CODE, Codes, Ints
 from dnagoat.genome.place import OverlapRule, Strand
 from dnagoat.genome.read.source import Kind
 from dnagoat.genome.store.tokens import map_tokens
@@ -27,7 +26,6 @@ from dnagoat.genome.windows import SPLITS, Span, Split
 if TYPE_CHECKING:
     import pandas as pd
 
-Ints = NDArray[np.int64]
 DATASET_FORMATS: Final = (1, 2)  # that are read; 2 adds strands, lengths of chromosomes, what was left out, and notes
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 
-class Progress(NamedTuple):
+class Stage(NamedTuple):
     """What is being done, how much of it is (bytes of a download, else bases), and its share (0 to 1)."""
 
     stage: Literal["download", "index", "bases", "windows", "kmers", "memory"]
@@ -15,4 +15,4 @@ class Progress(NamedTuple):
     total: int | None = None
 
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[Stage], None]

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from dnagoat.errors import DatasetError, OptionError, RunError, WindowError
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.registry import chosen, ensure, stored
+from dnagoat.evaluation.registry import ensure, find_measure, read_result
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.files import read_json
-from dnagoat.genome import progress as preparation
 from dnagoat.genome.dataset import open_dataset
 from dnagoat.genome.leaks.leakage import leakage
+from dnagoat.genome.progress import Stage
 from dnagoat.progress import Progress, relabelled, silent
 from dnagoat.reporting.results import Sources
 from dnagoat.training.kept.run import Run
@@ -92,10 +92,10 @@ class Measuring:
         options = self.options.but(split=split)
         if name == "lengths":  # each stretch is as long as 16 windows, and attention over it is dear
             options = options.but(windows=STRETCHES)
-        kept = [stored(run, name, options) for run in self.runs]
+        kept = [read_result(run, name, options) for run in self.runs]
         settings = next((result["settings"] for result in kept if result is not None), None)
         if settings is None and name == "strata":  # strata divide the very bases that the likelihood is of
-            scored = (stored(run, "nll", options) for run in self.runs)
+            scored = (read_result(run, "nll", options) for run in self.runs)
             settings = next((result["settings"] for result in scored if result is not None), None)
         # A BED file is known by name and content alone, and belongs to the run that was asked about it.
         asked = options.but(**{key: value for key, value in (settings or {}).items() if key != "strata"})
@@ -110,8 +110,8 @@ class Measuring:
         """Measures again, as it was measured, what has a result that is out of date."""
         options = self.options.but(split=split)
         for run in filter(_has_weights, self.runs):
-            path = chosen(name).path(run, options)
-            if path.exists() and stored(run, name, options) is None:
+            path = find_measure(name).path(run, options)
+            if path.exists() and read_result(run, name, options) is None:
                 try:
                     self._measure(run, name, options.but(**read_json(path)["settings"]))
                 except (DatasetError, OptionError) as fault:  # the dataset has moved: what is there stays
@@ -129,7 +129,7 @@ class Measuring:
                 except DatasetError as fault:
                     self.say(str(fault))
 
-    def _leaks(self, at: preparation.Progress) -> None:
+    def _leaks(self, at: Stage) -> None:
         self.progress(f"leaks: {at.stage}", at.done, round(at.done / at.share) if at.share else 0)
 
 

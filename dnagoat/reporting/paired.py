@@ -27,7 +27,7 @@ class Paired:
 
 
 @dataclass(frozen=True)
-class Scored:
+class PieceSums:
     """Nats and scored bases of each piece that a run was scored on, each (n,), the block of the genome that each lies
     in, (n,), and which pieces those are, (3, n)."""
 
@@ -36,7 +36,7 @@ class Scored:
     blocks: NDArray[np.int64]
     pieces: NDArray[np.int64]
 
-    def same_bases(self, other: Scored) -> bool:
+    def same_bases(self, other: PieceSums) -> bool:
         return np.array_equal(self.pieces, other.pieces) and np.array_equal(self.counts, other.counts)
 
 
@@ -55,7 +55,7 @@ def differences(results: Results, split: str = "test") -> dict[str, Paired]:
 
 
 def difference(
-    run: RunResults, own: Scored | None, reference: RunResults, base: Scored | None, split: str
+    run: RunResults, own: PieceSums | None, reference: RunResults, base: PieceSums | None, split: str
 ) -> Paired | None:
     """The paired difference of two runs, in the run's own blocks and resamples; None where they were not scored on the
     same bases of the same dataset."""
@@ -71,14 +71,14 @@ def difference(
     return None if over is None else Paired(judged.value, (over.low, over.high), judged.blocks)
 
 
-def scored(run: RunResults, split: str) -> Scored | None:
+def scored(run: RunResults, split: str) -> PieceSums | None:
     """What lies in evaluation/bases-SPLIT-*.npz for the result of this split; None where none of them belongs to it."""
     nll = run.nll(split)
     files = (run.run.path / "evaluation").glob(f"bases-{split}-*.npz") if nll else ()
     return next((found for file in files if (found := _read(file, nll or {})) is not None), None)
 
 
-def _read(file: Path, nll: Result) -> Scored | None:
+def _read(file: Path, nll: Result) -> PieceSums | None:
     """The scores of one file, piece by piece; None where they are another result's, of other bases or damaged."""
     key = {
         "checkpoint": nll["checkpoint"]["sha256"],
@@ -91,4 +91,4 @@ def _read(file: Path, nll: Result) -> Scored | None:
         return None
     pieces = kept.scores.pieces
     rows = np.stack([pieces.starts, pieces.widths, pieces.skips])
-    return Scored(kept.scores.sums(), counts, kept.blocks(nll["block_bases"]), rows)
+    return PieceSums(kept.scores.sums(), counts, kept.blocks(nll["block_bases"]), rows)

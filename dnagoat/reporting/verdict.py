@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import decimals, interval, listed
-from dnagoat.reporting.paired import Scored, difference
+from dnagoat.reporting.paired import PieceSums, difference
 from dnagoat.reporting.paired import scored as scored_pieces
 from dnagoat.reporting.probes import sentence as told
 from dnagoat.reporting.results import Result, Results, RunResults
@@ -95,7 +95,7 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     )
 
 
-def _unpaired(results: Results, scores: dict[str, Scored | None]) -> str:
+def _unpaired(results: Results, scores: dict[str, PieceSums | None]) -> str:
     """Two numbers without the interval of their difference are no verdict; says how to come by it."""
     lacking = [run for run in results.runs if run.key in scores and scores[run.key] is None]
     if not lacking:

@@ -15,15 +15,15 @@ from dnagoat.genome.alphabet import Codes
 from dnagoat.model.initial import initialise
 from dnagoat.model.memory import tensors
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.kept.checkpoint import Checkpoint, Progress, put_weights, weights_of
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, put_weights, weights_of
 from dnagoat.training.kept.random_states import put_random_states, random_states
-from dnagoat.training.launch.parallel import Execution, laid_out, synchronised
+from dnagoat.training.launch.parallel import Execution, lay_out, synchronised
 from dnagoat.training.launch.processes import Processes
 from dnagoat.training.step.kernel_ran import kernel_ran
 from dnagoat.training.step.loss import count_scored, inputs_targets, summed_loss
 from dnagoat.training.step.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
 from dnagoat.training.step.precision import computing, scaler
-from dnagoat.training.step.schedule import learning_rate, with_recipe
+from dnagoat.training.step.schedule import apply_recipe, learning_rate
 
 if TYPE_CHECKING:
     from dnagoat.counts.memory.reading import Reader
@@ -54,7 +54,7 @@ class Engine:
         start: Checkpoint | None = None,
         reader: Reader | None = None,
     ) -> None:
-        self.train, self.classes, self.group = with_recipe(config.train), config.model.classes, group
+        self.train, self.classes, self.group = apply_recipe(config.train), config.model.classes, group
         self.model = DnaLM(config.model)
         initialise(self.model, config.train.seed)
         if start is not None:
@@ -63,7 +63,7 @@ class Engine:
         if self.model.memory is not None:
             self.model.memory.reader = None if reader is None else lambda: reader
         self.kernel = kernel_ran(self.model, config.train.precision)
-        self.module = laid_out(self.model, how, group)
+        self.module = lay_out(self.model, how, group)
         self.optimizer = adamw(self.model, self.train)
         self.scaler = scaler(self.train, group.device)
         self.rate = 0.0
@@ -127,7 +127,7 @@ class Engine:
         small = {n: whole(p) for n, p in self.model.position_parameters().items() if p.numel() <= SMALL}
         return {name: [float(x) for x in value.flatten()] for name, value in small.items()} or None
 
-    def state(self, progress: Progress) -> Checkpoint:
+    def state(self, progress: TrainingState) -> Checkpoint:
         """Everything that a later sitting needs; every process must ask."""
         return Checkpoint(
             progress,

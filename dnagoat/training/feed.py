@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dnagoat.config import TrainConfig
 from dnagoat.errors import OptionError, WindowError
-from dnagoat.genome.alphabet import Codes, reverse_complement
-from dnagoat.genome.batches import Ints, gather, sample, shifted
+from dnagoat.genome.alphabet import Codes, Ints, reverse_complement
+from dnagoat.genome.batches import gather, sample, shifted
 from dnagoat.genome.dataset import Dataset
 
 CHUNK = 64  # steps drawn together

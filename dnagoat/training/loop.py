@@ -18,7 +18,7 @@ from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
 from dnagoat.training.feed import Feed
 from dnagoat.training.kept import checkpoint, folder
-from dnagoat.training.kept.checkpoint import Checkpoint, Progress
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState
 from dnagoat.training.kept.lock import locked
 from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
 from dnagoat.training.launch.parallel import Execution
@@ -102,7 +102,7 @@ class Sitting:
         self.engine = Engine(config, group, how, start, reader)
         self.memory = None if reader is None else MemoryFeed(feed, reader)
         self.validation = Validation(feed.dataset, config, group)
-        self.progress = checkpoint.with_best(out, start.progress) if start else Progress()
+        self.progress = checkpoint.with_best(out, start.progress) if start else TrainingState()
         forget_peaks(group.device)
         group.barrier()  # everybody has read before anything is tidied
         if group.main:

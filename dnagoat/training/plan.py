@@ -29,7 +29,7 @@ FREE = 0.9  # share of a device's memory that a plan uses: the allocator's slack
 
 
 @dataclass(frozen=True)
-class Plan:
+class RunCost:
     """One process's share of a run: bytes on its device, and the hours at the measured speed where it was measured."""
 
     parameters: int
@@ -60,13 +60,13 @@ class Plan:
         return max(0, int(room // self.activations_per_window))
 
 
-def plan(config: RunConfig, device: torch.device, how: Execution = Execution(), *, processes: int = 1) -> Plan:
+def plan(config: RunConfig, device: torch.device, how: Execution = Execution(), *, processes: int = 1) -> RunCost:
     """The plan of one of `processes` equal ones, without the speed: nothing of the model's size is allocated."""
     model = fake_model(config.model)
     every = sum(p.numel() for p in model.parameters())
     one, two = (saved_in_training(config, windows, how) for windows in (1, 2))
     share = config.train.batch_size // processes
-    return Plan(
+    return RunCost(
         parameters=every,
         position_parameters=sum(p.numel() for p in model.position_parameters().values()),
         flops_per_token=flops_per_token(config.model),

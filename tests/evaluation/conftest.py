@@ -14,7 +14,7 @@ from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run, open_run
 
 WINDOW = 64
@@ -62,7 +62,7 @@ def make_run(dataset: Dataset, tmp_path: Path) -> MakeRun:
         path = tmp_path / f"{position}-{classes}-{seed}"
         write_json(path / "config.json", config.model_dump(mode="json"))
         weights = weights_of(DnaLM(model, seed))
-        save(path, Checkpoint(Progress(step=1, best_step=1, best_val_nll=1.4), weights), keep=1)
+        save(path, Checkpoint(TrainingState(step=1, best_step=1, best_val_nll=1.4), weights), keep=1)
         return open_run(path)
 
     return make

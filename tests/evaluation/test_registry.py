@@ -9,11 +9,11 @@ import pytest
 from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures import measure_names
-from dnagoat.evaluation.registry import MEASURES, ensure, stored
+from dnagoat.evaluation.registry import MEASURES, ensure, read_result
 from dnagoat.files import read_json, write_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.missing import measure_missing
-from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import open_run
 
 QUICK = MeasureOptions(block=100, resamples=1000)
@@ -22,7 +22,7 @@ LAST = QUICK.but(which="last")
 
 def test_the_last_checkpoint_never_replaces_the_best(make_run) -> None:
     run = make_run()
-    progress = Progress(step=2, best_step=1, best_val_nll=1.4)
+    progress = TrainingState(step=2, best_step=1, best_val_nll=1.4)
     save(run.path, Checkpoint(progress, weights_of(DnaLM(run.config.model, 7))), keep=2)
     best, last = ensure(run, "strata", QUICK), ensure(run, "strata", LAST)
     files = {file.name for file in (run.path / "evaluation").glob("*.json")}
@@ -36,7 +36,7 @@ def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(mak
     """As it was measured; and it measures nothing that nobody has asked for."""
     run = make_run()
     ensure(run, "rc", QUICK.but(windows=5))
-    progress = Progress(step=2, best_step=2, best_val_nll=1.3)
+    progress = TrainingState(step=2, best_step=2, best_val_nll=1.3)
     save(run.path, Checkpoint(progress, weights_of(DnaLM(run.config.model, 7))), keep=2)
     before = read_json(run.path / "evaluation" / "rc-test.json")
     measure_missing(
@@ -99,5 +99,5 @@ def test_a_result_of_an_earlier_format_is_measured_again(make_run) -> None:
     now = ensure(run, "rc", QUICK)
     file = run.path / "evaluation" / "rc-test.json"
     write_json(file, now | {"format": 1, "value": -1.0, "settings": {}})
-    assert stored(run, "rc", QUICK) is None
+    assert read_result(run, "rc", QUICK) is None
     assert ensure(run, "rc", QUICK) == now == read_json(file)

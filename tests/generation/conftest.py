@@ -14,7 +14,7 @@ from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run, open_run
 
 WINDOW = 64
@@ -59,5 +59,5 @@ def run(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Run:
     )
     write_json(path / "config.json", config.model_dump(mode="json"))
     weights = weights_of(DnaLM(model, 0))
-    save(path, Checkpoint(Progress(step=1, best_step=1, best_val_nll=1.4), weights), keep=1)
+    save(path, Checkpoint(TrainingState(step=1, best_step=1, best_val_nll=1.4), weights), keep=1)
     return open_run(path)

@@ -12,7 +12,7 @@ from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import LADDER, PRESETS, changed, configure, preset, refuse_idle
 from dnagoat.training.step.matching import count, matched
-from dnagoat.training.step.schedule import learning_rate, with_recipe
+from dnagoat.training.step.schedule import apply_recipe, learning_rate
 
 
 def test_paper_is_the_authors_run() -> None:
@@ -86,8 +86,8 @@ def test_the_rate_climbs_and_comes_down_to_almost_nothing(config: RunConfig, sch
 
 def test_the_recipe_of_the_literature(config: RunConfig) -> None:
     train = config.train.but(recipe="goat", lr=1e-3, warmup=100, schedule="cosine")
-    assert with_recipe(train) == train.but(schedule="linear", lr=7.5e-4, warmup=115)
-    assert with_recipe(config.train) == config.train
+    assert apply_recipe(train) == train.but(schedule="linear", lr=7.5e-4, warmup=115)
+    assert apply_recipe(config.train) == config.train
 
 
 @pytest.mark.parametrize("position", ["goat", "alibi", "goat+rope", "rope+bias", "sinusoidal"])

@@ -149,4 +149,4 @@ def evaluate(
     if tracks is not None:
         view.write_tracks(run, tracks, split or ["test"], options, force=force)
     if wanted or (fasta is None and tracks is None):
-        view.show_all(view.measured(run, wanted, split, options, force), as_json)
+        view.show_all(view.evaluate_run(run, wanted, split, options, force), as_json)

@@ -91,7 +91,7 @@ def train(
     keep: o.Keep = None,
 ) -> None:
     given = dict(locals())
-    from dnagoat.training.kept.event_log import logged
+    from dnagoat.training.kept.event_log import log_steps
     from dnagoat.training.launch.parallel import Execution
     from dnagoat.training.launch.processes import place
     from dnagoat.training.launch.stop import stop_asked
@@ -116,6 +116,6 @@ def train(
         steps_made = run(
             config, folder, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say
         )
-        watch(logged(steps_made, folder, log if main else None), folder.name, quiet=not main)
+        watch(log_steps(steps_made, folder, log if main else None), folder.name, quiet=not main)
     if main:
         conclude(folder, as_json)

@@ -37,15 +37,15 @@ def protocol_asked(name: str | None) -> bool:
     return name is not None
 
 
-def measured(
+def evaluate_run(
     run: Path, wanted: Sequence[str], splits: Sequence[str] | None, options: MeasureOptions, force: bool
 ) -> Measured:
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
     from dnagoat.errors import OptionError, WindowError
-    from dnagoat.evaluation.registry import chosen, ensure
+    from dnagoat.evaluation.registry import ensure, find_measure
     from dnagoat.training.kept.run import open_run
 
-    measures = [chosen(name) for name in wanted or ["nll"]]
+    measures = [find_measure(name) for name in wanted or ["nll"]]
     for measure in measures:
         if splits and len(splits) > 1 and "split" in measure.settings and not measure.per_split:
             raise OptionError(f"--what {measure.name} keeps the result of one split; give one --split")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dnagoat.errors import OptionError
 
 if TYPE_CHECKING:
-    from dnagoat.generation.generate import Generated, Progress
+    from dnagoat.generation.generate import Advance, Generated
     from dnagoat.generation.prompts import Prompt
     from dnagoat.generation.sampling import SamplingOptions
     from dnagoat.model.transformer import DnaLM
@@ -114,7 +114,7 @@ def written(
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Progress]:
+def _bar(total: int) -> Iterator[Advance]:
     """Bases, bases a second and time left on standard error; nothing where it is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
     from dnagoat.genome.fetch.assemblies import Assembly
-    from dnagoat.genome.progress import Progress
+    from dnagoat.genome.progress import Stage
 
 
 STAGES = {
@@ -25,7 +25,7 @@ STAGES = {
 
 
 @contextmanager
-def bases_bar() -> Iterator[Callable[[Progress], None]]:
+def bases_bar() -> Iterator[Callable[[Stage], None]]:
     """A bar over bases (bytes of a download) on stderr; nothing where stderr is no terminal."""
     from rich.console import Console
     from rich.filesize import decimal

@@ -14,7 +14,7 @@ from dnagoat.wording import counted
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
     from dnagoat.training.launch.parallel import Execution
-    from dnagoat.training.plan import Plan
+    from dnagoat.training.plan import RunCost
 
 MIB, GIB = 2**20, 2**30
 
@@ -38,7 +38,7 @@ def show_plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> 
         Console().print(_table(config, planned, str(here), windows))
 
 
-def _table(config: RunConfig, planned: Plan, device: str, windows: int) -> Table:
+def _table(config: RunConfig, planned: RunCost, device: str, windows: int) -> Table:
     train, position = config.train, config.model.position.name
     steps = f"{counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}"
     table = Table(title=f"{config.preset} with {position}, {steps}", box=None)

@@ -49,7 +49,7 @@ class Arm:
 
 
 @dataclass(frozen=True)
-class Scored:
+class ArmScores:
     """One arm on one split: nats (S, n) and bases (n,) of each piece, in all and in each stratum."""
 
     sums: dict[str, Sums]
@@ -98,13 +98,13 @@ def judge_arms(
     }
 
 
-def _scored(arm: Arm, dataset: Dataset, options: MeasureOptions, progress: Progress) -> Scored:
+def _scored(arm: Arm, dataset: Dataset, options: MeasureOptions, progress: Progress) -> ArmScores:
     every = []
     for path in arm.runs:
         label = f"scoring {path.name} on {options.split}"
         every.append(scores_of(open_run(path), dataset, options, relabelled(progress, label)))
     strata = _strata(dataset, every[0])
-    return Scored(
+    return ArmScores(
         sums={
             name: np.stack([_within(scores, inside, scores.losses) for scores in every])
             for name, inside in strata.items()
@@ -130,7 +130,7 @@ def _within(scores: Scores, inside: NDArray[np.bool_], values: NDArray[np.float3
     return piece_sums(scores.pieces, np.where(inside & ~np.isnan(scores.losses), values, np.float32(0)))
 
 
-def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[Scored, Scored]], reach: Sequence[float]) -> Result:
+def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[ArmScores, ArmScores]], reach: Sequence[float]) -> Result:
     taken, base = [_taken(path) for path in arm.runs], [_taken(path) for path in reference.runs]
     return {
         "name": arm.name,
@@ -171,7 +171,7 @@ def speed_ratio(own: Sequence[float], base: Sequence[float]) -> float | None:
     return median(own) / median(base)
 
 
-def _numbers(own: Scored, other: Scored, stratum: str, is_reference: bool) -> Result:
+def _numbers(own: ArmScores, other: ArmScores, stratum: str, is_reference: bool) -> Result:
     sums, counts = own.sums[stratum], own.counts[stratum]
     value = float(sums.mean(axis=0).sum() / counts.sum())
     judged = None if is_reference else judge(sums, other.sums[stratum], counts, own.blocks)

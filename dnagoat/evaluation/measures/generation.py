@@ -54,7 +54,7 @@ class Material:
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
     """GC% trajectory with nulls, k-mer divergence with its floor, composition, longest match to the training split."""
     dataset = options.dataset_of(run)
-    material = gathered(run.model(options.which, options.device), dataset, options, progress)
+    material = draw_material(run.model(options.which, options.device), dataset, options, progress)
     progress("searching the training split", 0, 1)
     return {
         "level": LEVEL,
@@ -76,7 +76,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     }
 
 
-def gathered(model: DnaLM, dataset: Dataset, options: MeasureOptions, progress: Progress) -> Material:
+def draw_material(model: DnaLM, dataset: Dataset, options: MeasureOptions, progress: Progress) -> Material:
     """Draws the loci and lets the model and the chain continue them."""
     asked = options.trajectory
     span = asked.prompt_length + asked.length

@@ -17,8 +17,9 @@ from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstrap, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import Scores, score
-from dnagoat.evaluation.scoring.pieces import Ints, Pieces, blocks_of, stretches
+from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, stretches
 from dnagoat.evaluation.scoring.scored import about
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dnagoat.counts.hashed import CROWDED, HashedCounts
 from dnagoat.evaluation.measure import SCORED, Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, Interval, block_bootstraps, listed
-from dnagoat.evaluation.scoring.ladder import ladder_sums, trained
+from dnagoat.evaluation.scoring.ladder import count_training, ladder_sums
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
 from dnagoat.evaluation.scoring.pieces import blocks_of
 from dnagoat.evaluation.scoring.scored import about, scores_of
@@ -27,7 +27,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
     ladder = ladder_sums(dataset, scores, progress) if len(dataset.starts("train")) else {}
-    hashed = trained(dataset.path, dataset.content_hash).hashed if ladder else None
+    hashed = count_training(dataset.path, dataset.content_hash).hashed if ladder else None
     baselines, value, interval = _compared(scores, ladder, blocks, options)
     context = options.context or dataset.window
     stride = options.stride or context

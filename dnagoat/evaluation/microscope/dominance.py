@@ -16,9 +16,7 @@ from scipy.stats import rankdata
 SHUFFLES = 2000
 
 
-def standing_out(
-    sizes: NDArray[np.float64], seed: int = 0, shuffles: int = SHUFFLES
-) -> tuple[list[float], list[float]]:
+def rank_waves(sizes: NDArray[np.float64], seed: int = 0, shuffles: int = SHUFFLES) -> tuple[list[float], list[float]]:
     """Mean rank (1 to R) and p-value of each wave, from sizes (n, R)."""
     ranks = rankdata(sizes, axis=1)
     means = ranks.mean(0)

@@ -22,7 +22,7 @@ from dnagoat.attention.schemes.wrapper import innermost
 from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.measures.prior import curves, spectral
 from dnagoat.evaluation.microscope.anatomy import causal, divergence_from_uniform, effective_reach
-from dnagoat.evaluation.microscope.dominance import standing_out
+from dnagoat.evaluation.microscope.dominance import rank_waves
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import load_model, model_sha256, present, step_of
 from dnagoat.training.kept.run import Run
@@ -43,19 +43,19 @@ def kept(run: Run) -> list[dict[str, Any]]:
 def shapes(run: Run, device: str = "cpu") -> list[Result]:
     """The prior's shape at the start of training and in every checkpoint kept: `[{step, layers, waves, curves}]`.
 
-    `curves` is None but in the `told` checkpoints: every distance of every head is much.
+    `curves` is None but in the checkpoints of `choose_steps`: every distance of every head is much.
     """
     start = DnaLM(run.config.model, run.config.train.seed).eval().to(device)
     folders = kept_checkpoints(run)
     models = chain([start], (load_model(folder, run.config.model, device) for folder in folders))
     steps = [0, *map(step_of, folders)]
     return [
-        {"step": step, **shape(model, start), "curves": _curves(model) if step in told(steps) else None}
+        {"step": step, **shape(model, start), "curves": _curves(model) if step in choose_steps(steps) else None}
         for step, model in zip(steps, models, strict=True)
     ]
 
 
-def told(steps: list[int]) -> list[int]:
+def choose_steps(steps: list[int]) -> list[int]:
     """The start, then the first, the middle and the last of the checkpoints."""
     return sorted({steps[0], steps[min(1, len(steps) - 1)], steps[len(steps) // 2], steps[-1]})
 
@@ -151,7 +151,7 @@ def _waves(model: DnaLM, start: DnaLM) -> list[Result]:
     moved = torch.cat(
         [torch.hypot(part.even - old.even, part.odd - old.odd).double() for part, old in zip(parts, first, strict=True)]
     )
-    ranks, chances = standing_out(moved.cpu().numpy())
+    ranks, chances = rank_waves(moved.cpu().numpy())
     now = [_periods(part) for part in parts]
     return [
         {

@@ -50,7 +50,7 @@ def fit(model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig) -> Iter
     model.eval()
 
 
-def learned(
+def learn(
     model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig, watch: Callable[[int, int], None], points: int = 40
 ) -> list[list[float]]:
     """Runs `fit` to its end, tells `watch(done, steps)`, and returns the loss as `[step, mean loss since]` pairs."""

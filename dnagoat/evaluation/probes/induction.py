@@ -18,7 +18,7 @@ from dnagoat.attention.schemes.base import At, Pair
 from dnagoat.attention.schemes.momentum import Momentum, shear
 from dnagoat.config import STRONGEST, Frozen, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
 from dnagoat.evaluation.measure import Result
-from dnagoat.evaluation.probes.fit import Batch, learned
+from dnagoat.evaluation.probes.fit import Batch, learn
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
@@ -119,8 +119,8 @@ def induction(
 def _fitted(options: InductionOptions, device: str, fit: Fit, progress: Progress) -> Result:
     """A model's training, its hits among the test's queries, and of the first seed the terms of its scores."""
     model = build(options, fit.layers, fit.placement, fit.strength, fit.seed).to(device)
-    train = with_recipe(options.train.but(seed=fit.seed), fit.recipe)
-    curve = learned(model, partial(_batch, options, fit.seed), train, partial(progress, str(fit)))
+    train = take_recipe(options.train.but(seed=fit.seed), fit.recipe)
+    curve = learn(model, partial(_batch, options, fit.seed), train, partial(progress, str(fit)))
     test = _sequences(options, options.trials, fit.seed, "test", 0).to(device)
     split = fit.layers == 1 and fit.placement == "after" and fit.seed == 0
     return {"loss": curve, "hits": _hits(model, test), "terms": score_terms(model, test) if split else None}
@@ -153,7 +153,7 @@ def build(options: InductionOptions, layers: int, placement: Placement, strength
     return model
 
 
-def with_recipe(train: TrainConfig, recipe: Recipe) -> TrainConfig:
+def take_recipe(train: TrainConfig, recipe: Recipe) -> TrainConfig:
     """What the literature advises for momentum: learning rate / 3, warm-up x 1.3."""
     return train if recipe == "none" else train.but(lr=train.lr / 3, warmup=round(train.warmup * 1.3))
 

@@ -16,7 +16,7 @@ from dnagoat import __version__
 from dnagoat.config import Frozen, ModelConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.comparison.arms import of_arm
 from dnagoat.evaluation.measure import Result
-from dnagoat.evaluation.probes.fit import Batch, learned
+from dnagoat.evaluation.probes.fit import Batch, learn
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
@@ -100,7 +100,7 @@ def _fitted(options: RecallOptions, device: str, fit: Fit, progress: Progress) -
     config = options.config(fit.arm, fit.seed)
     model = DnaLM(config.model, fit.seed).to(device)
     watch = partial(progress, f"{fit.arm}, seed {fit.seed}")
-    curve = learned(model, partial(questions, options, fit.seed), config.train, watch)
+    curve = learn(model, partial(questions, options, fit.seed), config.train, watch)
     whole, bases = ask(model, options, fit.seed)
     return {"parameters": model.parameter_count, "loss": curve, "whole": whole.tolist(), "bases": bases.tolist()}
 

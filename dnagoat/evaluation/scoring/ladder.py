@@ -61,7 +61,7 @@ def _question(dataset: Dataset, scores: Scores) -> str:
 
 
 def _computed(dataset: Dataset, scores: Scores, progress: Progress) -> dict[str, NDArray[np.float64]]:
-    tables = trained(dataset.path, dataset.content_hash)
+    tables = count_training(dataset.path, dataset.content_hash)
     pieces = scores.pieces
     sums: dict[str, NDArray[np.float64]] = {}
     done = 0
@@ -116,7 +116,7 @@ def training(dataset: Dataset) -> Iterator[Codes]:
 
 
 @lru_cache(maxsize=1)
-def trained(path: Path, content_hash: str) -> Trained:
+def count_training(path: Path, content_hash: str) -> Trained:
     """The counts of a dataset's training split; kept while the same dataset is asked for."""
     dataset = open_dataset(path)
     markov = count(training(dataset))

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import SourceError
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.read.bed import locate, read_bed, unknown_names
 from dnagoat.wording import counted
-
-Ints = NDArray[np.int64]
 
 
 class Marks:

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import OptionError, WindowError
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Contig, Dataset
 from dnagoat.genome.windows import Split
-
-Ints = NDArray[np.int64]
 
 # n pieces, M scored bases of all pieces end to end
 

@@ -23,8 +23,9 @@ import dnagoat
 from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, few_blocks
 from dnagoat.evaluation.scoring.likelihood import BASES, Scores, score
-from dnagoat.evaluation.scoring.pieces import Ints, Pieces, contig_index, rooms, sliding, stretches
+from dnagoat.evaluation.scoring.pieces import Pieces, contig_index, rooms, sliding, stretches
 from dnagoat.files import written_whole
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.checkpoint import model_sha256

@@ -14,11 +14,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from dnagoat.genome.alphabet import Codes, N, reverse_complement
+from dnagoat.genome.alphabet import Codes, Ints, N, reverse_complement
 
 Words = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
-
 WORD = 21  # bases of three bits
 CHUNK = 1 << 21
 ENDS_QUERY, ENDS_TEXT = 7, 5  # letters that agree with nothing of the other side

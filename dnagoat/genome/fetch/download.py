@@ -18,7 +18,7 @@ from typing import IO, Any, Final
 from dnagoat.errors import SourceError
 from dnagoat.files import write_json
 from dnagoat.genome.fetch.assemblies import Assembly
-from dnagoat.genome.progress import Progress, Tell
+from dnagoat.genome.progress import Stage, Tell
 
 _BLOCK: Final = 1 << 20
 _CONNECT, _READ = 10.0, 60.0  # seconds without a sign of life
@@ -176,7 +176,7 @@ class Resuming:
             self._accept(answer, part)
             for block in _blocks(answer, part):
                 part.write(block)
-                self.progress(Progress("download", part.size, part.size / part.total if part.total else 0, part.total))
+                self.progress(Stage("download", part.size, part.size / part.total if part.total else 0, part.total))
 
     def _accept(self, answer: Any, part: Part) -> None:
         """Makes `part` ready for the body that follows, or raises."""

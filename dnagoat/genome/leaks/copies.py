@@ -11,9 +11,10 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.leaks.sampled_words import K, Kmers, sampled_kmers
-from dnagoat.genome.progress import Progress, Tell
+from dnagoat.genome.progress import Stage, Tell
 from dnagoat.genome.store.freed_memory import keep_freed
 from dnagoat.genome.store.tokens import read_tokens
 
@@ -21,7 +22,6 @@ _CHUNK: Final = 1 << 15  # positions at once: what stays in a core's cache
 _COPIES: Final = 200  # places of one 32-mer that are looked at, so that a common repeat cannot fill the memory
 
 T = TypeVar("T")
-Ints = NDArray[np.int64]
 
 
 class Reader:
@@ -113,7 +113,7 @@ class Search:
         for number, (length, found) in enumerate(_in_threads(look, chunks(self._spans), self._threads)):
             done += length
             if number % 64 == 0:
-                self._progress(Progress("kmers", done, min(done / total, 1.0)))
+                self._progress(Stage("kmers", done, min(done / total, 1.0)))
             if len(found[1]):
                 yield found
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from dnagoat import __version__
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json, write_json
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.leaks.copies import Reader, Search, Wanted, best_place
 from dnagoat.genome.leaks.sampled_words import K, Kmers
@@ -27,8 +28,6 @@ SAME: Final = 0.95  # all but the same
 FEWEST: Final = 8  # sampled 32-mers that a window must have to be judged
 _MOST: Final = 16_000_000  # 32-mers of the held-out splits that are kept in memory, at 18 bytes each
 _PAIRS: Final = 10  # worst windows that are shown: so many of all, and so many judged outside repeats
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

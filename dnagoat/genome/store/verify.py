@@ -11,7 +11,7 @@ import numpy as np
 from dnagoat.files import hash_file
 from dnagoat.genome.alphabet import CODE, MASKED, C, G, N
 from dnagoat.genome.dataset import Dataset, content_hash
-from dnagoat.genome.progress import Progress, Tell
+from dnagoat.genome.progress import Stage, Tell
 from dnagoat.genome.store.tokens import read_tokens
 from dnagoat.genome.store.window_table import digest
 from dnagoat.genome.windows import SPLITS
@@ -71,7 +71,7 @@ def _store(dataset: Dataset, progress: Tell) -> tuple[str, str]:
         gc += int(np.count_nonzero((codes == C) | (codes == G)))
         masked += int(np.count_nonzero(tokens >= MASKED))
         done += len(tokens)
-        progress(Progress("bases", done, done / total))
+        progress(Stage("bases", done, done / total))
     return whole.hexdigest(), _counts(total, n, gc, masked)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Contig
-from dnagoat.genome.progress import Progress, Tell
+from dnagoat.genome.progress import Stage, Tell
 from dnagoat.genome.store.tokens import read_tokens
 from dnagoat.genome.windows import SPLITS, Shares, Span, Split, count_in_windows, tile
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _AT_ONCE: Final = 1 << 20  # bases counted at once: what stays in a core's cache
 _ROWS: Final = 1 << 19  # windows written at once
-
-Ints = NDArray[np.int64]
 
 
 class Rows(NamedTuple):
@@ -65,7 +63,7 @@ class WindowTable:
                     writer.write_table(self._table(names, held))
                     held = []
                 done = int(rows.at[-1]) + self.window
-                progress(Progress("windows", done, done / total))
+                progress(Stage("windows", done, done / total))
             if held:
                 writer.write_table(self._table(names, held))
 

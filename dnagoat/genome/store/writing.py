@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import find_place
-from dnagoat.genome.progress import Progress, Tell
+from dnagoat.genome.progress import Stage, Tell
 from dnagoat.genome.read.records import Header, Records
 from dnagoat.genome.store.tokens import TokenWriter, read_tokens
 
@@ -53,7 +53,7 @@ def store_records(
                 if event.ambiguous or event.uracil or event.gaps:
                     letters = stored.others.setdefault(here["header"].name, Counter())
                     letters.update(ambiguous=event.ambiguous, uracil=event.uracil, gaps=event.gaps)
-                progress(Progress("bases", store.bases, records.share()))
+                progress(Stage("bases", store.bases, records.share()))
         _finish(here, store, stored)
     stored.sha256 = store.sha256
     return stored

@@ -33,7 +33,7 @@ Tensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
-class Progress:
+class TrainingState:
     """How far a run is: what `state.json` says besides the hashes."""
 
     step: int = 0
@@ -53,7 +53,7 @@ class Progress:
 class Checkpoint:
     """A whole training state; tensors on the CPU, whole whatever the number of processes."""
 
-    progress: Progress
+    progress: TrainingState
     weights: Tensors
     optimizer: Tensors = field(default_factory=dict)
     random: Tensors = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Checkpoint:
         if (wrong := fault(folder)) is not None:
             raise RunError(f"{folder} {wrong}; take another checkpoint of this run")
         stored = read_json(folder / STATE)
-        progress = Progress(**{name: stored[name] for name in Progress.__dataclass_fields__})
+        progress = TrainingState(**{name: stored[name] for name in TrainingState.__dataclass_fields__})
         return cls(progress, *(load_file(folder / name) for name in (WEIGHTS, OPTIMIZER, RANDOM)))
 
 
@@ -197,14 +197,14 @@ def newest(run: Path, say: Callable[[str], None]) -> Checkpoint | None:
     return None
 
 
-def point(run: Path, progress: Progress) -> None:
+def point(run: Path, progress: TrainingState) -> None:
     """Writes the small files `last` and `best`, which name a checkpoint's folder."""
     write_text(run / "last", folder_of(run, progress.step).name + "\n")
     if progress.best_step is not None:
         write_text(run / "best", folder_of(run, progress.best_step).name + "\n")
 
 
-def with_best(run: Path, progress: Progress) -> Progress:
+def with_best(run: Path, progress: TrainingState) -> TrainingState:
     """The progress with a best checkpoint that is still there and whole: its own step's, where the old one has gone."""
     if progress.best_step is None or fault(folder_of(run, progress.best_step)) is None:
         return progress
@@ -212,7 +212,7 @@ def with_best(run: Path, progress: Progress) -> Progress:
     return replace(progress, best_step=here, best_val_nll=progress.val_nll)
 
 
-def settle(run: Path, progress: Progress) -> None:
+def settle(run: Path, progress: TrainingState) -> None:
     """Removes what a killed sitting left (unfinished folders, checkpoints beyond the one resumed from); points anew."""
     for left in run.glob(".*.tmp"):
         left.unlink()

@@ -24,7 +24,7 @@ SCALARS = (
 )
 
 
-def logged(steps: Iterable[Step], run: Path, logger: str | None) -> Iterator[Step]:
+def log_steps(steps: Iterable[Step], run: Path, logger: str | None) -> Iterator[Step]:
     """The same steps, written to the logger as they pass; rows of an earlier sitting beyond the first are dropped."""
     if logger is None:
         yield from steps

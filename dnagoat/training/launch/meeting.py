@@ -22,7 +22,7 @@ from dnagoat.training.launch.stop import Stop
 PATIENCE = 300.0  # seconds; a cold file system can take minutes to start Python on every node
 SOON, LATER = 3.0, 30.0  # seconds without the others, after which the first process, or any other, says so
 PAUSE = 0.1  # seconds between looks
-REACH = timedelta(seconds=30)  # for one question to the store, which answers at once where it is
+ANSWER_WITHIN = timedelta(seconds=30)  # for one question to the store, which answers at once where it is
 
 _groups: Iterator[int] = numbers()  # a group of its own for each training of this process
 
@@ -66,12 +66,12 @@ def _opened(rank: int, count: int, host: str, port: int) -> Store | None:
     hosts = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"
     if hosts:
         _refuse_taken(port)
-        return TCPStore("localhost", port, count, is_master=True, timeout=REACH, wait_for_workers=False)
+        return TCPStore("localhost", port, count, is_master=True, timeout=ANSWER_WITHIN, wait_for_workers=False)
     try:
         socket.create_connection((host, port), timeout=1).close()
     except OSError:  # not there yet, or not under that name
         return None
-    return TCPStore(host, port, count, is_master=False, timeout=REACH, wait_for_workers=False)
+    return TCPStore(host, port, count, is_master=False, timeout=ANSWER_WITHIN, wait_for_workers=False)
 
 
 def _refuse_taken(port: int) -> None:

@@ -30,7 +30,7 @@ class Execution(Frozen):
     patience: float = Field(PATIENCE, gt=0)  # seconds that the processes wait for each other at the start
 
 
-def laid_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
+def lay_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
     """The module to call in training: the model itself (sharded in place by FSDP), or DDP around it.
 
     Parameter names stay as they are; an optimizer has to be made after this.

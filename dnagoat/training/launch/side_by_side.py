@@ -43,7 +43,7 @@ class PlannedRun:
 
 
 @dataclass(frozen=True)
-class Job:
+class Worker:
     """A run in training; what its process says goes to `log`."""
 
     run: PlannedRun
@@ -76,7 +76,7 @@ def train_side_by_side(
         if refusal:
             raise RunError(refusal)
     total = sum(run.config.train.steps for run in runs)
-    waiting, running = [run for run in runs if not run.done], list[Job]()
+    waiting, running = [run for run in runs if not run.done], list[Worker]()
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
@@ -92,15 +92,15 @@ def train_side_by_side(
         _end(running)
 
 
-def _start(run: PlannedRun, threads: int, device: str) -> Job:
+def _start(run: PlannedRun, threads: int, device: str) -> Worker:
     command = [sys.executable, "-m", "dnagoat.training.launch.worker", str(run.out), device]
     log = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as its process)
     environment = {**lone(os.environ), "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
-    return Job(run, process, log)
+    return Worker(run, process, log)
 
 
-def _has_ended(job: Job) -> bool:
+def _has_ended(job: Worker) -> bool:
     if job.process.poll() is None:
         return False
     if job.process.returncode or not job.run.done:
@@ -109,7 +109,7 @@ def _has_ended(job: Job) -> bool:
     return True
 
 
-def _end(running: Sequence[Job]) -> None:
+def _end(running: Sequence[Worker]) -> None:
     """Asks what still trains to save and stop, and waits for it."""
     for job in running:
         if job.process.poll() is None:

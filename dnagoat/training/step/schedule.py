@@ -15,7 +15,7 @@ def learning_rate(train: TrainConfig, step: int) -> float:
     return train.lr * (1 - done if train.schedule == "linear" else 0.5 * (1 + cos(pi * done)))
 
 
-def with_recipe(train: TrainConfig) -> TrainConfig:
+def apply_recipe(train: TrainConfig) -> TrainConfig:
     """The training that a recipe makes of what was configured: for GOAT the literature advises linear decay, a learning
     rate x 0.75 and a warm-up x 1.15."""
     if train.recipe == "none":

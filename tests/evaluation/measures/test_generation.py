@@ -12,8 +12,8 @@ import pytest
 from dnagoat.counts.markov import count
 from dnagoat.errors import OptionError, WindowError
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.measures.generation import gathered, trajectories
-from dnagoat.evaluation.registry import ensure, stored
+from dnagoat.evaluation.measures.generation import draw_material, trajectories
+from dnagoat.evaluation.registry import ensure, read_result
 from dnagoat.evaluation.written.composition import sliding_gc
 from dnagoat.evaluation.written.nulls import another_locus, conditional, markov_continuations
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
@@ -30,7 +30,7 @@ def test_a_result_holds_every_measure_and_is_kept(make_run: MakeRun, monkeypatch
     run = make_run("goat")
     result = ensure(run, "generation", OPTIONS)
     file = run.path / "evaluation" / "generation.json"
-    assert json.loads(file.read_text()) == result == stored(run, "generation", OPTIONS)
+    assert json.loads(file.read_text()) == result == read_result(run, "generation", OPTIONS)
     assert (result["count"], result["samples"], result["dataset_hash"]) == (8, 2, run.config.dataset_hash)
     assert set(result["gc"]["nulls"]) == {"another locus", "markov", "prompt GC"}
     assert result["markov_order"] == 8
@@ -59,17 +59,17 @@ def test_a_damaged_result_is_named(make_run: MakeRun) -> None:
     (run.path / "evaluation").mkdir()
     (run.path / "evaluation" / "generation.json").write_text("{")
     with pytest.raises(Exception, match=r"generation\.json is damaged"):
-        stored(run, "generation", OPTIONS)
+        read_result(run, "generation", OPTIONS)
 
 
 def test_batches_change_nothing(make_run: MakeRun, dataset: Dataset) -> None:
     model = make_run("goat").model()
-    whole, single = (gathered(model, dataset, OPTIONS.but(batch_size=size), silent) for size in (64, 3))
+    whole, single = (draw_material(model, dataset, OPTIONS.but(batch_size=size), silent) for size in (64, 3))
     assert (whole.written != single.written).mean() < 0.01  # float32: a draw at a boundary may fall to the other side
 
 
 def test_loci_are_what_they_say(make_run: MakeRun, dataset: Dataset) -> None:
-    material = gathered(make_run("nope").model(), dataset, OPTIONS, silent)
+    material = draw_material(make_run("nope").model(), dataset, OPTIONS, silent)
     text = np.asarray(dataset.codes(0, dataset.manifest.tally.bases))
     for start, prompt, true in zip(material.starts, material.prompts, material.true, strict=True):
         assert np.array_equal(np.concatenate([prompt, true]), text[start : start + 100])
@@ -79,7 +79,7 @@ def test_loci_are_what_they_say(make_run: MakeRun, dataset: Dataset) -> None:
 
 
 def test_a_model_that_wrote_the_truth_would_correlate_perfectly(make_run: MakeRun, dataset: Dataset) -> None:
-    material = gathered(make_run("nope").model(), dataset, OPTIONS, silent)
+    material = draw_material(make_run("nope").model(), dataset, OPTIONS, silent)
     perfect = type(material)(**{**vars(material), "written": np.repeat(material.true[:, None], 2, axis=1)})
     found = trajectories(dataset, perfect, SMALL, 0)
     assert [found["gc"][name]["r"] for name in ("pooled", "averaged", "per_prompt")] == pytest.approx([1, 1, 1])
@@ -94,7 +94,7 @@ def test_another_locus_is_never_the_prompts_own() -> None:
 
 
 def test_without_other_loci_the_mean_of_that_null_says_nothing(make_run: MakeRun, dataset: Dataset) -> None:
-    material = gathered(make_run("nope").model(), dataset, OPTIONS, silent)
+    material = draw_material(make_run("nope").model(), dataset, OPTIONS, silent)
     few = type(material)(**{**vars(material), "spare": material.spare[:0]})
     assert trajectories(dataset, few, SMALL, 0)["gc"]["nulls"]["another locus"]["averaged"]["r"] is None
 

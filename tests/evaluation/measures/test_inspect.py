@@ -19,14 +19,14 @@ from dnagoat.evaluation.measures.inspect import ablations, content_against_prior
 from dnagoat.evaluation.microscope.anatomy import tightness
 from dnagoat.evaluation.microscope.close_windows import random_windows, real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
-from dnagoat.evaluation.microscope.shape import shape, told
+from dnagoat.evaluation.microscope.shape import choose_steps, shape
 from dnagoat.evaluation.probes.sinks import first_key, first_symbol_replaced, sinks
-from dnagoat.evaluation.registry import ensure, stored
+from dnagoat.evaluation.registry import ensure, read_result
 from dnagoat.files import write_json
 from dnagoat.genome.alphabet import START
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat_cli import app
 
@@ -92,7 +92,7 @@ def trained(run: Run, steps: Sequence[int], **position: object) -> Run:
         with torch.no_grad():
             for parameter in model.position_parameters().values():
                 parameter.add_(0.01)
-        save(run.path, Checkpoint(Progress(step=step, best_step=1, best_val_nll=1.4), weights_of(model)), keep=9)
+        save(run.path, Checkpoint(TrainingState(step=step, best_step=1, best_val_nll=1.4), weights_of(model)), keep=9)
     return open_run(run.path)
 
 
@@ -110,7 +110,7 @@ def test_curves_are_those_of_the_prior_at_the_start_first_middle_and_last_checkp
 
 
 def test_which_checkpoints_are_told() -> None:
-    assert [told(list(range(n))) for n in (1, 2, 3, 4, 5, 9)] == [
+    assert [choose_steps(list(range(n))) for n in (1, 2, 3, 4, 5, 9)] == [
         [0], [0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1, 2, 4], [0, 1, 4, 8],
     ]  # fmt: skip
 
@@ -118,9 +118,9 @@ def test_which_checkpoints_are_told() -> None:
 def test_a_run_that_trained_on_is_looked_at_again(make_run) -> None:
     run = trained(make_run("goat"), [1, 2])
     first = ensure(run, "inspect", OPTIONS)
-    assert first["kept"] == [1, 2] and stored(run, "inspect", OPTIONS) == first
+    assert first["kept"] == [1, 2] and read_result(run, "inspect", OPTIONS) == first
     run = trained(run, [3])  # the best checkpoint stays the first
-    assert stored(run, "inspect", OPTIONS) is None
+    assert read_result(run, "inspect", OPTIONS) is None
     words = ["--windows", "3", "--device", "cpu", "--json"]
     again = CliRunner().invoke(app, ["evaluate", str(run.path), "--what", "inspect", *words])
     assert json.loads(again.stdout)["kept"] == [1, 2, 3]
@@ -132,8 +132,8 @@ def test_checkpoints_of_the_same_steps_are_known_by_their_weights(make_run) -> N
     run = trained(make_run("goat"), [1, 2])
     ensure(run, "inspect", OPTIONS)
     other = DnaLM(run.config.model, 5)
-    save(run.path, Checkpoint(Progress(step=2, best_step=1, best_val_nll=1.4), weights_of(other)), keep=9)
-    assert stored(open_run(run.path), "inspect", OPTIONS) is None
+    save(run.path, Checkpoint(TrainingState(step=2, best_step=1, best_val_nll=1.4), weights_of(other)), keep=9)
+    assert read_result(open_run(run.path), "inspect", OPTIONS) is None
 
 
 def test_the_authors_form_is_looked_at_as_ours_is(make_run) -> None:

@@ -17,7 +17,7 @@ from dnagoat.evaluation.probes.induction import (
     build,
     induction,
     strength_law,
-    with_recipe,
+    take_recipe,
 )
 from dnagoat.evaluation.probes.repetition import repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms, split_scores
@@ -117,5 +117,5 @@ def test_the_optimal_strength_law_is_recovered_from_planted_rows() -> None:
 
 
 def test_the_recipe_is_a_third_of_the_rate_and_a_longer_warm_up() -> None:
-    train = with_recipe(TrainConfig(lr=3e-3, warmup=100), "momentum")
+    train = take_recipe(TrainConfig(lr=3e-3, warmup=100), "momentum")
     assert (train.lr, train.warmup) == (pytest.approx(1e-3), 130)

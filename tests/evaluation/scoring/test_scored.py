@@ -14,7 +14,7 @@ from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.paired import difference, scored
 from dnagoat.reporting.results import read_runs
-from dnagoat.training.kept.checkpoint import Checkpoint, Progress, save, weights_of
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run
 
 QUICK = MeasureOptions(block=100, resamples=1000)
@@ -34,7 +34,7 @@ def test_other_pieces_checkpoints_and_datasets_lie_beside(make_run, dataset: Dat
     other = prepare(tmp_path / "other.fa", tmp_path / "other", PrepareOptions(window=64, test=("x",)))
     save(
         run.path,
-        Checkpoint(Progress(step=2, best_step=1, best_val_nll=1.4), weights_of(DnaLM(run.config.model, 7))),
+        Checkpoint(TrainingState(step=2, best_step=1, best_val_nll=1.4), weights_of(DnaLM(run.config.model, 7))),
         keep=2,
     )
     scores_of(run, dataset, QUICK.but(windows=5))

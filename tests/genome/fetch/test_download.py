@@ -18,7 +18,7 @@ from dnagoat.genome.fetch import download
 from dnagoat.genome.fetch.assemblies import Assembly
 from dnagoat.genome.fetch.download import fetch
 from dnagoat.genome.prepare import PrepareOptions, prepare
-from dnagoat.genome.progress import Progress
+from dnagoat.genome.progress import Stage
 from tests.genome.fetch.server import Behaviour, serving
 from tests.genome.small import fasta, random_bases
 
@@ -41,14 +41,14 @@ def left(cache: Path) -> list[str]:
 
 def test_a_line_that_drops_after_12_mb_is_resumed(tmp_path: Path) -> None:
     server = Behaviour(BODY, drop_after=12 * MEGA)
-    seen: list[Progress] = []
+    seen: list[Stage] = []
     with serving(server) as address:
         path = fetch(assembly(address), tmp_path, progress=seen.append)
     assert path.read_bytes() == BODY
     assert server.requests == [None, f"bytes={12 * MEGA}-", f"bytes={24 * MEGA}-"]
     assert left(tmp_path) == ["genome.fa.gz", "genome.fa.gz.md5"]
     assert [at.done for at in seen] == sorted(at.done for at in seen)
-    assert seen[-1] == Progress("download", len(BODY), 1.0, len(BODY))
+    assert seen[-1] == Stage("download", len(BODY), 1.0, len(BODY))
 
 
 def test_what_is_there_is_not_fetched_again_nor_needed_offline(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_offline_without_the_file_says_where_to_place_it(tmp_path: Path) -> None
 def test_a_server_that_ignores_ranges_starts_over(tmp_path: Path) -> None:
     server = Behaviour(BODY, drop_after=12 * MEGA, ranges=False)
 
-    def mend(at: Progress) -> None:
+    def mend(at: Stage) -> None:
         if len(server.requests) == 2:
             server.drop_after = None
 
@@ -131,7 +131,7 @@ def test_a_file_that_changes_between_tries_is_fetched_whole(tmp_path: Path) -> N
     other = BODY[::-1]
     server = Behaviour(BODY, drop_after=12 * MEGA)
 
-    def change(at: Progress) -> None:
+    def change(at: Stage) -> None:
         server.drop_after, server.body = None, other
 
     with serving(server) as address:
@@ -144,7 +144,7 @@ def test_a_file_that_changes_between_tries_is_fetched_whole(tmp_path: Path) -> N
 def test_without_a_validator_nothing_is_pieced_together(tmp_path: Path) -> None:
     server = Behaviour(BODY, drop_after=12 * MEGA, validators=False)
 
-    def mend(at: Progress) -> None:
+    def mend(at: Stage) -> None:
         server.drop_after = None
 
     with serving(server) as address:
@@ -200,7 +200,7 @@ def test_two_at_once_are_refused(tmp_path: Path) -> None:
     with serving(server) as address:
         mine = assembly(address)
 
-        def again(at: Progress) -> None:
+        def again(at: Stage) -> None:
             with pytest.raises(SourceError, match="another process is fetching"):
                 fetch(mine, tmp_path)
 

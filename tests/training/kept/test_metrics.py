@@ -13,7 +13,7 @@ from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.files import read_json
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.kept.event_log import logged
+from dnagoat.training.kept.event_log import log_steps
 from dnagoat.training.kept.metrics import FORGET, forget_peaks, resident_peak
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.loop import train
@@ -23,7 +23,7 @@ from dnagoat.training.presets import changed
 @pytest.fixture(scope="module")
 def run(config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("metrics") / "run"
-    list(logged(train(config, out, device="cpu"), out, "tensorboard"))
+    list(log_steps(train(config, out, device="cpu"), out, "tensorboard"))
     return out
 
 
@@ -75,7 +75,7 @@ def test_tensorboard_holds_the_same_numbers(run: Path) -> None:
 
 def test_an_unknown_logger_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="--log wandb"):
-        list(logged([], tmp_path, "wandb"))
+        list(log_steps([], tmp_path, "wandb"))
 
 
 def test_metrics_are_json_without_nan(run: Path) -> None:
