@@ -18,7 +18,8 @@ from dnagoat.measure.bench import PUBLISHED, bench, run
 from dnagoat.measure.job import PEER, Job, grid
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
 from dnagoat.measure.work import Work
-from dnagoat_cli import app, bench_view
+from dnagoat_cli import app
+from dnagoat_cli.terminal import benchmark
 
 MODEL = ModelConfig(width=64, heads=1, layers=1, mlp_width=64, context=32)
 
@@ -168,7 +169,7 @@ def test_warm_up_is_outside_the_clock_and_peaks_are_those_of_the_repeats(monkeyp
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """The jobs that the command would measure."""
     found: list[Job] = []
-    monkeypatch.setattr(bench_view, "measured", lambda jobs, rounds: found.extend(jobs) or [])
+    monkeypatch.setattr(benchmark, "measured", lambda jobs, rounds: found.extend(jobs) or [])
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dnagoat_cli.terminal import benchmark as bench_view
+from dnagoat_cli.terminal import benchmark
 from tests.reporting import crowd
 
 
@@ -13,7 +13,7 @@ def test_an_end_without_memory_is_told_whenever_it_came(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "160")
     rows = crowd.bench(["rope", "goat", "alibi", "nope"])["rows"]
-    bench_view.show(rows, None, paper=True, as_json=False)
+    benchmark.show(rows, None, paper=True, as_json=False)
     told = capsys.readouterr().out
     lines = {" ".join(line.split()) for line in told.splitlines()}
     assert "rope 138,000 137,500 to 138,400 2.86 GB 3.00 GB sdpa, flash on CUDA ok" in lines

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from dnagoat_cli import app, demo_stages
+from dnagoat_cli import app, demonstration
 from tests.reporting import example
 
 
@@ -23,7 +23,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small = {"SCORED": 4, "PROMPTS": 2, "SAMPLES": 1, "LENGTH": 128, "LENGTHS": ("1x",), "BATCH": 1}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in small.items():
-            patch.setattr(demo_stages, name, value)
+            patch.setattr(demonstration, name, value)
         first = call("demo", "--folder", folder, "--steps", 2)
         assert first.exit_code == 0, first.output
         page = folder / "reports" / "demo" / "report.html"
@@ -40,7 +40,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_demo_leaves_data_runs_sequences_and_a_report(shown: Path) -> None:
-    for position in demo_stages.ARMS:
+    for position in demonstration.ARMS:
         run = shown / "runs" / "demo" / position
         config = json.loads((run / "config.json").read_text())
         assert config["model"]["position"]["name"] == position and config["train"]["seed"] == 0
@@ -53,7 +53,7 @@ def test_the_demo_leaves_data_runs_sequences_and_a_report(shown: Path) -> None:
 
 @pytest.mark.slow
 def test_report_reads_what_is_stored_and_refuses_to_overwrite(shown: Path, tmp_path: Path) -> None:
-    runs = [shown / "runs" / "demo" / position for position in demo_stages.ARMS]
+    runs = [shown / "runs" / "demo" / position for position in demonstration.ARMS]
     stored = {file: file.stat().st_mtime_ns for run in runs for file in (run / "evaluation").iterdir()}
     made = call("report", *runs, "--out", tmp_path / "mine", "--json")
     assert made.exit_code == 0, made.output
