@@ -205,7 +205,6 @@ class ModelConfig(Frozen):
             )
         return self
 
-
     def _check_memory(self) -> None:
         if not self.memory:
             return

@@ -116,9 +116,7 @@ Content = Annotated[
 ]
 Memory = Annotated[
     bool,
-    typer.Option(
-        "--memory", help="Look up what the training split holds: words, gaps, copies.", rich_help_panel=MODEL
-    ),
+    typer.Option("--memory", help="Look up what the training split holds: words, gaps, copies.", rich_help_panel=MODEL),
 ]
 MemoryFamilies = Annotated[
     str | None, typer.Option(help="Memory with some of its families, as words+copies.", rich_help_panel=MODEL)

@@ -56,12 +56,11 @@ def bases_bar() -> Iterator[Callable[[Stage], None]]:
 def count_training(dataset: Dataset, budget: float) -> None:
     """Builds the memory of a dataset within `budget` GB, under a bar; says what it leaves out."""
     from dnagoat.counts.memory.tables import open_memory
-    from dnagoat.genome.progress import Progress
     from dnagoat_cli.terminal.notes import say
 
     bases = sum(int(end - start) for start, end in dataset.spans("train"))
     with bases_bar() as report:
-        memory = open_memory(dataset, budget, lambda share: report(Progress("memory", int(share * bases), share)))
+        memory = open_memory(dataset, budget, lambda share: report(Stage("memory", int(share * bases), share)))
     if memory.left_out:
         say(f"--memory-budget {budget:g} GB leaves out {memory.left_out:,} of {bases:,} bases of the training split")
 
