@@ -22,7 +22,8 @@ from torch.nn.functional import linear
 from dnagoat.attention.kernels import sdpa
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.schemes.base import At
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import preset
 from dnagoat.training.step.loss import summed_loss
@@ -35,7 +36,7 @@ Work = Callable[[], Tensor]
 
 def layer(name: str, content: int | None = None) -> Attention:
     """One attention module whose prior, of the authors' form, is not at zero, so that nothing can be skipped."""
-    position = PositionConfig(name=name, goat=GoatConfig(form="authors", rank=RANK))
+    position = PositionConfig(name=name, settings=GoatConfig(form="authors", rank=RANK))
     config = ModelConfig(width=WIDTH, heads=HEADS, layers=1, context=LENGTH, position=position, content=content)
     module = Attention(config, 0)
     with torch.no_grad():

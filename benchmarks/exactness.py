@@ -27,13 +27,13 @@ def variation(device: str) -> Iterator[Row]:
     for length in (1_024, 2_048, 4_096, 8_192, 16_384, 65_536, 131_072):
         bar = 2e-3 if length <= 16_384 else 5e-3
         for slope in (1.0, 0.5, 0.02) if length < 65_536 else (0.5,):
-            subject = Subject("goat", parts=("recency",), heads=1, slope=slope)
+            subject = Subject("goat", {"parts": ("recency",)}, heads=1, slope=slope)
             error = parity.total_variation(subject, length, BF16, device)
             yield Row(f"recency, bf16, {length}, slope {slope:g}", error, "TV", bar, "<=", 1)
-    sharp = parity.total_variation(Subject("goat", parts=("recency",)), 1024, BF16, device, deviation=4.0)
+    sharp = parity.total_variation(Subject("goat", {"parts": ("recency",)}), 1024, BF16, device, deviation=4.0)
     yield Row("recency, bf16, 1024, content x 4", sharp, "TV", 3e-3, "<=", 1)
     for part, bar in (("spectral", 0.04), ("sink", 0.01)):
-        subjects = [Subject("goat", parts=(part,), seed=seed) for seed in range(5)]  # type: ignore[arg-type]
+        subjects = [Subject("goat", {"parts": (part,)}, seed=seed) for seed in range(5)]
         worst = max(parity.prior_error(subject.layer(device).scheme, 16_384, BF16, device) for subject in subjects)
         yield Row(f"{part}, bf16, 16384", worst, "nats", bar, "<=", 5)
 

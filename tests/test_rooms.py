@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The order in which data walks through the rooms. A module may import from its own room and from those before it.
 ROOMS = (
-    ("errors", "config", "files", "folders", "machine", "progress", "streams", "wording"),
+    ("errors", "frozen", "files", "folders", "machine", "progress", "streams", "wording"),
     ("genome",),
-    ("attention",),
+    ("attention", "config"),  # a configuration holds the settings that each position scheme declares
     ("counts",),
     ("model",),
     ("training",),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from dnagoat.attention.schemes.registry import USUAL
 from dnagoat.errors import DatasetError, RunError, Stopped
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
     from dnagoat.training.kept.run import Run
 
-ARMS = ("rope", "goat")
+ARMS = USUAL
 
 # Sized by process time so that everything takes about four minutes on two quiet cores, and six at most on slow ones.
 STEPS = 250

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from dnagoat.config import Frozen
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
+from dnagoat.frozen import Frozen
 from dnagoat.progress import Progress
 from dnagoat.training.kept.run import Run, Which
 

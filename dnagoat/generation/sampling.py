@@ -16,8 +16,8 @@ import numpy.typing as npt
 from Bio.Data.IUPACData import ambiguous_dna_values
 from pydantic import Field, field_validator
 
-from dnagoat.config import Frozen
 from dnagoat.errors import OptionError
+from dnagoat.frozen import Frozen
 
 Codes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from dnagoat.config import Frozen
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json
+from dnagoat.frozen import Frozen
 from dnagoat.genome.alphabet import CODE, Codes, Ints
 from dnagoat.genome.place import OverlapRule, Strand
 from dnagoat.genome.read.source import Kind

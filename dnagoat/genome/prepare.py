@@ -9,10 +9,10 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from dnagoat import __version__
-from dnagoat.config import Frozen
 from dnagoat.errors import OptionError, SourceError, WindowError
 from dnagoat.files import write_text
 from dnagoat.folders import may_fill
+from dnagoat.frozen import Frozen
 from dnagoat.genome.alphabet import BASES, MASKED
 from dnagoat.genome.chromosomes import find_others
 from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset

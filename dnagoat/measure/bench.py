@@ -10,6 +10,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.files import read_json, write_json
 from dnagoat.measure.job import PEER, Job
 from dnagoat.measure.peer import VERSION, installed
@@ -19,9 +20,14 @@ Row = dict[str, Any]
 
 # The GOAT authors' figures for their genome run on one A100 (arXiv 2601.15380): training throughput, peak CUDA memory.
 # Their peak for RoPE was read after a benchmark that ran the quadratic kernel too.
-PUBLISHED: tuple[Row, ...] = (
-    {"arm": "rope", "tokens_per_second": 138_171, "cuda_peak": 2.86e9},
-    {"arm": "goat", "tokens_per_second": 139_886, "cuda_peak": 1.83e9},
+PUBLISHED: tuple[Row, ...] = tuple(
+    {
+        "arm": name,
+        "tokens_per_second": scheme.published.tokens_per_second,
+        "cuda_peak": scheme.published.cuda_peak,
+    }
+    for name, scheme in SCHEMES.items()
+    if scheme.published
 )
 FACTS = ("bases", "parameters", "kernel_ran", "threads", "device_name", "torch", "peer")
 PEAKS = ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")
@@ -91,5 +97,6 @@ def _median(values: Iterator[int | None]) -> int | None:
 
 
 def paper_arms() -> list[str]:
-    """RoPE, GOAT and, where it is installed in the version that is measured, the authors' own module."""
-    return ["rope", "goat", *([PEER] if installed() == VERSION else [])]
+    """The arms with published figures and, where it is installed in the version that is measured, the authors' own
+    module."""
+    return [*(known["arm"] for known in PUBLISHED), *([PEER] if installed() == VERSION else [])]

@@ -8,7 +8,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from dnagoat.config import Frozen, ModelConfig, TrainConfig
+from dnagoat.attention.schemes.registry import DEFAULT
+from dnagoat.config import ModelConfig, TrainConfig
+from dnagoat.frozen import Frozen
 
 What = Literal["train", "evaluate", "generate"]
 Kernel = Literal["auto", "sdpa", "flash", "dense"]
@@ -40,7 +42,7 @@ class Job(Frozen):
 
 def configured(model: ModelConfig, arm: str, length: int, kernel: Kernel) -> ModelConfig:
     """The model of an arm; the authors' module needs GOAT's settings, and replaces the attention later."""
-    name = "goat" if arm == PEER else arm
+    name = DEFAULT if arm == PEER else arm
     return model.but(context=length, kernel=kernel, position=model.position.but(name=name))
 
 

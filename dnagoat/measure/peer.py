@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor, nn
 
 from dnagoat.attention.schemes.base import At, PositionScheme
+from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig
 from dnagoat.errors import MissingError, OptionError
 
@@ -49,13 +50,14 @@ class PeerAttention(nn.Module):
         super().__init__()
         refuse_other()
         self.scheme = PositionScheme(config, layer)
+        goat = self.scheme.settings_as(GoatConfig)
         self.theirs = import_module("goat").GoatAttention(
             config.width,
             config.heads,
             bias=False,
             batch_first=True,
-            pos_rank=config.position.goat.rank,
-            abs_rank=config.position.goat.sink_frequencies,
+            pos_rank=goat.rank,
+            abs_rank=goat.sink_frequencies,
             training_seq_len=config.context,
         )
 

@@ -9,7 +9,6 @@ takes the leading rows of each head of the full-width draw. The numbers come fro
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -17,18 +16,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dnagoat.attention.lanes.waves import frequencies
-from dnagoat.attention.schemes.alibi import alibi_slopes
-from dnagoat.attention.schemes.authors import raw_of
-from dnagoat.attention.schemes.distances import distances, peak_biases, peaks
-from dnagoat.config import GoatForm, ModelConfig
+from dnagoat.attention.schemes.base import PositionScheme
+from dnagoat.config import ModelConfig
 
 if TYPE_CHECKING:
     from dnagoat.model.transformer import DnaLM
 
 SD = 0.02
-SEEDED_SD = 0.01
-AUTHORS_SD = 1e-3
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
@@ -39,59 +33,6 @@ def stream(seed: int, name: str) -> np.random.Generator:
 
 def normal(seed: int, name: str, shape: tuple[int, ...], sd: float) -> Tensor:
     return torch.from_numpy(stream(seed, name).standard_normal(shape, dtype=np.float32) * np.float32(sd))
-
-
-def uniform_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
-    """K = 0 exactly, plain attention at step 0; the sink's network is drawn, its gain is 0."""
-    return start
-
-
-def seeded_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
-    """As the authors start: ALiBi's slopes, a ~ N(0, 0.01), everything else as `uniform`."""
-    if name.endswith(".slopes"):
-        return alibi_slopes(config.heads).to(start)
-    return normal(seed, name, tuple(start.shape), SEEDED_SD) if name.endswith(".even") else start
-
-
-def distances_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
-    """Each head's spectral part, or RoPE's biases, peaks at a distance of its own; slopes as ALiBi's, the rest 0."""
-    goat = config.position.goat
-    if name.endswith(".slopes"):  # the farther a head looks, the flatter: a steep one would hide its peak
-        return alibi_slopes(config.heads).sort(descending=True).values.to(start)
-    if not name.endswith((".even", ".odd", ".query_bias", ".key_bias")):
-        return start
-    chosen = goat.distances or distances(config.layers, config.heads)
-    layer = int(name.split(".")[1])
-    if name.endswith("_bias"):
-        query, key = peak_biases(chosen[layer], frequencies(goat), goat.amplitude, start.shape[-1])
-        return (query if name.endswith(".query_bias") else key).to(start)
-    even, odd = peaks(chosen[layer], frequencies(goat), goat.amplitude)
-    return (even if name.endswith(".even") else odd).to(start)
-
-
-Strategy = Callable[[int, str, Tensor, ModelConfig], Tensor]
-# name of GoatConfig.init -> (seed, parameter name, its value at K = 0, configuration) -> where it starts
-PRIORS: dict[str, Strategy] = {"uniform": uniform_prior, "seeded": seeded_prior, "distances": distances_prior}
-
-
-def own_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
-    return PRIORS[config.position.goat.init](seed, name, start, config)
-
-
-def authors_prior(seed: int, name: str, start: Tensor, config: ModelConfig) -> Tensor:
-    """The same in the authors' form, as their module draws it: gain 1 before a sink's network that is all but 0."""
-    init = config.position.goat.init
-    if name.endswith((".inner.weight", ".outer.weight")):
-        flat = init == "uniform" and name.endswith(".outer.weight")
-        return torch.zeros_like(start) if flat else normal(seed, name, tuple(start.shape), AUTHORS_SD)
-    if name.endswith(".gain"):
-        return torch.ones_like(start)
-    if name.endswith(".raw"):
-        return raw_of(own_prior(seed, name.replace(".raw", ".slopes"), start, config))
-    return own_prior(seed, name, start, config)
-
-
-FORMS: dict[GoatForm, Strategy] = {"own": own_prior, "authors": authors_prior}
 
 
 @torch.no_grad()
@@ -105,13 +46,11 @@ def initialise(model: DnaLM, seed: int) -> None:
 
 def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelConfig) -> Tensor:
     owner = model.get_submodule(name.rpartition(".")[0])
-    name = name.replace(".scheme.inner.", ".scheme.")  # what is put around a scheme does not change its start
     shape = tuple(parameter.shape)
-    if ".scheme." in name or ".normaliser." in name:
-        fan = owner.in_features if isinstance(owner, torch.nn.Linear) else None
-        drawn = fan is not None and name.endswith(".weight")
-        start = normal(seed, name, shape, 1 / math.sqrt(fan)) if fan and drawn else owner_zero(name, parameter)
-        return FORMS[config.position.goat.form](seed, name, start, config)
+    if ".scheme." in name:
+        return _position(model, seed, name, owner, shape)
+    if ".normaliser." in name:
+        return torch.zeros(shape)
     if name.startswith("memory."):
         return memory_start(seed, name, parameter, config)
     if isinstance(owner, torch.nn.LayerNorm):
@@ -135,9 +74,15 @@ def memory_start(seed: int, name: str, parameter: Tensor, config: ModelConfig) -
     return normal(seed, name, shape, SD if name.endswith("embedding.weight") else 1 / math.sqrt(shape[1]))
 
 
-def owner_zero(name: str, parameter: Tensor) -> Tensor:
-    """Where a prior's parameter is without effect: frequencies stay as they were made, the rest is 0."""
-    return parameter.detach().clone() if name.endswith(".learned") else torch.zeros_like(parameter)
+def _position(model: DnaLM, seed: int, name: str, owner: torch.nn.Module, shape: tuple[int, ...]) -> Tensor:
+    """Where a scheme says that its parameter starts; linear maps are drawn, as wide as what they read."""
+    before, around, after = name.rpartition(".scheme.inner." if ".scheme.inner." in name else ".scheme.")
+    scheme = model.get_submodule(before + around.rstrip("."))
+    assert isinstance(scheme, PositionScheme)
+    name = f"{before}.scheme.{after}"  # what is put around a scheme does not change its start
+    drawn = isinstance(owner, torch.nn.Linear) and after.endswith(".weight")
+    idle = normal(seed, name, shape, 1 / math.sqrt(shape[1])) if drawn else torch.zeros(shape)
+    return scheme.start(after, idle, lambda sd: normal(seed, name, shape, sd))
 
 
-__all__ = ["PRIORS", "initialise", "normal", "stream"]
+__all__ = ["initialise", "normal", "stream"]

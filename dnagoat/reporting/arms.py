@@ -7,9 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from dnagoat.config import RunConfig
-from dnagoat.training.presets import GOAT
 
-ALL_PARTS = {"spectral", "sink", "recency"}
 # A seed does not make another arm; neither does anything that leaves the trained weights what they are.
 NOT_AN_ARM = {
     "format", "preset", "dataset", "tool_version", "train.seed", "train.keep", "train.checkpoint_every",
@@ -21,15 +19,7 @@ SHORT = {"train.lr": "lr", "train.steps": "steps", "train.batch_size": "batch", 
 def scheme(config: RunConfig) -> str:
     """The position scheme in one word, as the command line names it: `goat:spectral+sink`, `rope+momentum`, ..."""
     position = config.model.position
-    name: str = position.name
-    parts = position.goat.parts
-    if name.startswith("goat") and set(parts) != ALL_PARTS:
-        name = name.replace("goat", f"goat:{'+'.join(parts)}", 1)
-    usual = "distances"
-    if name.startswith("goat") and position.goat.form != "own":
-        name, usual = f"{name} {position.goat.form}", "seeded"
-    if position.primed and "spectral" in parts and position.goat.init != usual:
-        name += f" {position.goat.init}"
+    name = position.settings.called(position.name)
     if position.momentum is not None and position.momentum.strength > 0:
         name += "+momentum"
     if position.convolution is not None:
@@ -56,12 +46,7 @@ def _told_apart(index: int, names: list[str], flat: list[dict[str, Any]]) -> str
 
 
 def _settings(config: RunConfig) -> dict[str, Any]:
-    primed = config.model.position.primed
-    return {
-        path: value
-        for path, value in config.leaves().items()
-        if path not in NOT_AN_ARM and (primed or GOAT not in path)
-    }
+    return {path: value for path, value in config.leaves().items() if path not in NOT_AN_ARM}
 
 
 def _brief(value: Any) -> str:

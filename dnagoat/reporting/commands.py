@@ -8,7 +8,6 @@ from typing import Any
 from dnagoat.genome.dataset import Rules, SourceRecord
 from dnagoat.genome.prepare import command as preparing
 from dnagoat.reporting.results import Results, RunResults
-from dnagoat.training.presets import distances_text
 
 
 def commands(results: Results) -> list[str]:
@@ -37,10 +36,10 @@ def training(run: RunResults) -> str:
     """`dnagoat train ...` with every setting that the weights depend on, save a width of the MLP that was matched."""
     config = run.config
     words: list[Any] = ["dnagoat", "train", config.dataset, "--preset", config.preset]
-    words += [word for flag, value in _settings(run).items() if value is not None for word in (flag, value)]
+    for flag, value in _settings(run).items():
+        words += [flag] if value is True else [] if value in (None, False) else [flag, value]
     words += ["--reverse-complement" if config.train.reverse_complement else "--no-reverse-complement"]
     words += ["--score-n"] if config.train.score_n else []
-    words += ["--goat-learn-periods"] if config.model.position.goat.learn_periods else []
     return shlex.join([*map(str, words), "--out", str(run.run.path)])
 
 
@@ -48,9 +47,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
     train, model = run.config.train, run.config.model
     return {
         "--position": model.position.name,
-        **(_goat(run) if model.position.name.startswith("goat") else {}),
-        **(_start(run) if model.position.name == "rope+bias" else {}),
-        "--rope-base": model.position.rope_base if "rope" in model.position.name else None,
+        **{f"--{flag}": value for flag, value in model.position.settings.written().items()},
         **_momentum(run),
         "--convolution": model.position.convolution,
         "--heads": model.heads,
@@ -69,26 +66,6 @@ def _settings(run: RunResults) -> dict[str, Any]:
         "--eval-windows": train.eval_windows,
         "--precision": train.precision,
         "--seed": train.seed,
-    }
-
-
-def _goat(run: RunResults) -> dict[str, Any]:
-    goat = run.config.model.position.goat
-    settings = {"--goat-form": goat.form, "--goat-parts": ",".join(goat.parts), "--goat-init": goat.init}
-    settings |= _start(run) if "spectral" in goat.parts else {}
-    return settings | ({"--goat-sink-width": str(goat.sink_width)} if "sink" in goat.parts else {})
-
-
-def _start(run: RunResults) -> dict[str, Any]:
-    """Where the prior starts, and its periods."""
-    goat = run.config.model.position.goat
-    layers = goat.distances if goat.init == "distances" else None
-    return {
-        "--goat-init": goat.init,
-        **({"--goat-distances": distances_text(layers)} if layers else {}),
-        **({"--goat-amplitude": f"{goat.amplitude:g}"} if goat.init == "distances" else {}),
-        "--goat-rank": str(goat.rank),
-        **({"--goat-periods": ",".join(f"{period:g}" for period in goat.periods)} if goat.periods else {}),
     }
 
 

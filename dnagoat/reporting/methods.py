@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 import dnagoat
 from dnagoat.errors import RunError
-from dnagoat.evaluation.measures.protocol_paper import other_content
 from dnagoat.files import read_json
 from dnagoat.reporting.commands import commands
 from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent, whole
@@ -66,17 +65,14 @@ def _paragraphs(results: Results) -> list[str]:
 
 
 def _priors(results: Results) -> list[str]:
-    """Which runs have GOAT as its authors compute it, and what is not theirs."""
+    """What the runs' schemes say of their settings, and what of a published run's is not theirs."""
     said: dict[str, list[str]] = {}
     for run in results.runs:
-        position = run.config.model.position
-        if position.name.startswith("goat") and position.goat.form == "authors":
-            other = "".join(f"; {text}" for text in other_content(run.config))
-            text = (
-                "GOAT's ladders, sink and slopes are those of the authors' module (goat-attention 0.1.1), in lanes "
-                f"that hold positions exactly{other}."
-            )
-            said.setdefault(text, []).append(called(results, run))
+        if text := run.config.model.position.settings.method():
+            from dnagoat.evaluation.measures.protocol_paper import other_content  # which needs torch, and lanes
+
+            other = "".join(f"; {more}" for more in other_content(run.config))
+            said.setdefault(f"{text}{other}.", []).append(called(results, run))
     return [f"{listed(list(dict.fromkeys(names)))}: {text}" for text, names in said.items()]
 
 

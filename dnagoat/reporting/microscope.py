@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.figures import prior
 from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, percent, whole
@@ -182,7 +183,7 @@ def figures(result: Result) -> list[Figure]:
 def curves(result: Result) -> list[Figure]:
     """Log-prior and sink of each head at the start, in earlier checkpoints and in the last, where they are learned."""
     told = [checkpoint for checkpoint in result["checkpoints"] if checkpoint.get("curves")]
-    if not told or not prior.learned(result["position"]):
+    if not told or not SCHEMES[result["position"]].learned:
         return []
     if sum(len(layer["heads"]) for layer in told[-1]["curves"]) > MANY:
         told = [told[0], told[-1]]

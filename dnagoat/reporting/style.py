@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from dnagoat.attention.schemes.registry import SCHEMES
+
 Dash = Literal["-", "--", "-.", ":"]
 
 
@@ -27,18 +29,10 @@ MUTED = Ink("#66707b", "#98a2ad")  # axes, baselines and nulls
 GRID = Ink("#dfe3e8", "#31373e")
 ALARM = Ink("#a4262c", "#ff9a93")
 
-# Hues after Okabe and Ito (2008) and Tol, moved by a search until each two of them lie at least 15 apart in
-# CIELAB (and 12 from the greys of the nulls), as seen with full colour vision and without each kind of cone, on paper
-# and on a dark screen (tested).
-KNOWN_ARMS = {
-    "rope": Ink("#0072b2", "#5aaef0"),
-    "goat": Ink("#d55e00", "#ff8c42"),
-    "alibi": Ink("#5f9d6a", "#32d5a5"),
-    "nope": Ink("#5d214f", "#a9548b"),
-    "sinusoidal": Ink("#ca6499", "#c37ebd"),
-    "goat+rope": Ink("#b98a46", "#fcc73f"),
-    "rope+bias": Ink("#009fca", "#96d4e1"),
-}
+# Each scheme declares its hues. All are after Okabe and Ito (2008) and Tol, moved by a search until each two of them
+# lie at least 15 apart in CIELAB (and 12 from the greys of the nulls), as seen with full colour vision and without each
+# kind of cone, on paper and on a dark screen (tested).
+KNOWN_ARMS = {name: Ink(*scheme.colours) for name, scheme in SCHEMES.items()}
 SPARE = (
     Ink("#332187", "#8081ed"),
     Ink("#5a5800", "#c5d86f"),

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from dnagoat import __version__
-from dnagoat.config import (
-    AUTHORS,
-    DISTANCE_PERIODS,
-    DNA_PERIODS,
-    SINK_WIDTH,
-    Frozen,
-    GoatConfig,
-    ModelConfig,
-    PositionConfig,
-    RunConfig,
-    TrainConfig,
-)
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.attention.schemes.registry import owners, scheme_named
+from dnagoat.attention.schemes.settings import Settings
+from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.errors import OptionError
+from dnagoat.frozen import Frozen
 
 F = TypeVar("F", bound=Frozen)
 
@@ -47,7 +40,7 @@ PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
             mlp_width=2048,
             context=1024,
             position=PositionConfig(
-                goat=GoatConfig(form="authors", init="seeded", rank=2, periods=None, ladder_base=10_000.0)
+                settings=GoatConfig(form="authors", init="seeded", rank=2, periods=None, ladder_base=10_000.0)
             ),
         ),
         TrainConfig(
@@ -87,21 +80,7 @@ def preset(name: str) -> tuple[ModelConfig, TrainConfig]:
     return PRESETS[name]
 
 
-GOAT = "model.position.goat."
-# What a RoPE whose biases start as peaks takes of a prior's settings: where they are, and of which periods.
-PEAKS = {GOAT + field for field in ("init", "distances", "amplitude", "periods", "rank")}
-LADDER = object()  # as a value of an option: the geometric ladder instead of a list of periods
-
-
-def distances_named(text: str) -> dict[str, Any]:
-    """`1/2,1/-` -> distances (1, 2) for the heads of the first layer, (1, none) for those of the second."""
-    layers = [layer.split("/") for layer in text.split(",")]
-    return {GOAT + "distances": tuple(tuple(None if head == "-" else int(head) for head in layer) for layer in layers)}
-
-
-def distances_text(distances: Sequence[Sequence[int | None]]) -> str:
-    """The opposite of `distances_named`."""
-    return ",".join("/".join("-" if head is None else str(head) for head in layer) for layer in distances)
+NAME, SETTINGS = "model.position.name", "model.position.settings."
 
 
 def configure(name: str, dataset: str, dataset_hash: str, window: int, options: Mapping[str, Any]) -> RunConfig:
@@ -122,61 +101,54 @@ def configure(name: str, dataset: str, dataset_hash: str, window: int, options: 
 
 
 def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
-    """The configuration with each option that is not None put at its path."""
+    """The configuration with each option that is not None put at its path; those of the scheme bring what goes with
+    them. An `OptionError` where an option sets what the scheme does not have: it would change nothing."""
+    given = {path: value for path, value in options.items() if value is not None}
     tree: dict[str, Any] = {}
-    for path, value in with_start(config, with_form(config, options)).items():
-        if value is None:
+    for path, value in given.items():
+        if path.startswith(SETTINGS):
             continue
         *parents, leaf = path.split(".")
         branch = tree
         for parent in parents:
             branch = branch.setdefault(parent, {})
-        branch[leaf] = None if value is LADDER else value
+        branch[leaf] = value
+    position = config.model.position
+    name = given.get(NAME, position.name)
+    settings = position.but(name=name).settings
+    asked = {path.removeprefix(SETTINGS): value for path, value in given.items() if path.startswith(SETTINGS)}
+    sparse = given.get("model.normaliser", "softmax") != "softmax"
+    if asked or sparse:
+        settings = settings.given(read_settings(name, asked), sparse=sparse)
+    if settings != position.settings:
+        tree.setdefault("model", {}).setdefault("position", {})["settings"] = settings
     return _merged(config, tree)
 
 
-def with_form(config: RunConfig, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that were given, with what goes with another form of GOAT: its start, waves and sink's network."""
-    given = {path: value for path, value in options.items() if value is not None}
-    before = config.model.position.goat.form
-    if (form := given.get(GOAT + "form", before)) == before:
-        return given
-    goes: dict[str, Any] = {**AUTHORS, "periods": LADDER} if form == "authors" else {"sink_width": SINK_WIDTH}
-    if given.get(GOAT + "init") == "distances" or {GOAT + "periods", GOAT + "rank"} & given.keys():
-        goes = {name: value for name, value in goes.items() if name not in ("rank", "periods")}
-    return {**{GOAT + name: value for name, value in goes.items()}, **given}
+def read_settings(name: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of a scheme's fields, given by option (`goat-init`) or field and as text or as they are."""
+    kind, read = scheme_named(name).settings, dict[str, Any]()
+    for key, value in asked.items():
+        field = kind.field_of(key)
+        if field is None:
+            raise OptionError(_idle(name, key))
+        try:
+            read[field] = kind.read(field, value)
+        except ValueError:
+            option = kind.options()[field]
+            raise OptionError(f"--{option.flag} {value}: {option.form or f'{value} cannot be read'}") from None
+    return read
 
 
-def with_start(config: RunConfig, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with what goes with them: the periods of another start, and the start of a prior on other waves.
-
-    A start at distances has periods that peaks are made of, the others those of DNA. On waves that were chosen by
-    hand, or on the ladder, a peak would be a comb, and to a sparse normaliser it is the only key there is, so that the
-    head could not learn: there GOAT starts as its authors do, unless something else is asked for.
-    """
-    asked = {path.removeprefix(GOAT): value for path, value in options.items() if value is not None}
-    waves = {"periods", "rank"} & asked.keys()
-    before, name = config.model.position.goat.init, asked.get("model.position.name", config.model.position.name)
-    init = asked.get("init", before)
-    sparse = asked.get("model.normaliser", "softmax") != "softmax"
-    if (waves or sparse) and name.startswith("goat") and not {"init", "distances"} & asked.keys():
-        init = "seeded" if before == "distances" else before
-        options = {**options, GOAT + "init": init}
-    if waves or (init == "distances") == (before == "distances"):
-        return dict(options)
-    periods = DISTANCE_PERIODS if init == "distances" else DNA_PERIODS
-    return {**options, GOAT + "periods": periods, GOAT + "rank": len(periods)}
+def _idle(name: str, key: str) -> str:
+    having = owners(key)
+    if not having:
+        return f"{key} is no setting of a position scheme; {name} has {_listed(scheme_named(name).settings)}"
+    return f"{key} belongs to {having[0]}, and {name} has none; leave it out, or take {having[0]}"
 
 
-def refuse_idle(position: str, options: Mapping[str, Any]) -> None:
-    """An `OptionError` where an option sets what this position scheme does not have: it would change nothing."""
-    owners = {GOAT: "goat", "model.position.rope_base": "rope"}
-    peaks = PEAKS if position == "rope+bias" else ()
-    for path in (path for path, value in options.items() if value is not None and path not in peaks):
-        for start, owner in owners.items():
-            if path.startswith(start) and owner not in position:
-                name = path.rpartition(".")[2].replace("_", "-")
-                raise OptionError(f"{name} belongs to {owner}, and {position} has none; leave it out, or take {owner}")
+def _listed(kind: type[Settings]) -> str:
+    return ", ".join(field.replace("_", "-") for field in kind.options()) or "none"
 
 
 def _merged(config: F, tree: Mapping[str, Any]) -> F:

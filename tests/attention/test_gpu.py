@@ -27,7 +27,7 @@ def test_every_scheme_and_kernel_holds_its_bars(length: int) -> None:
 
 @pytest.mark.parametrize(("length", "bar"), [(8192, 2e-3), (16_384, 2e-3), (65_536, 5e-3)])
 def test_recency_in_bfloat16_at_length(length: int, bar: float) -> None:
-    assert parity.total_variation(Subject("goat", parts=("recency",)), length, torch.bfloat16, "cuda") <= bar
+    assert parity.total_variation(Subject("goat", {"parts": ("recency",)}), length, torch.bfloat16, "cuda") <= bar
 
 
 def test_the_slopes_gradient() -> None:

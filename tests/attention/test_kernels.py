@@ -15,7 +15,8 @@ from dnagoat.attention.kernels import Kernel, flash_fault, kernel_for, sdpa
 from dnagoat.attention.proof.kernel import DENSE, kernel_of
 from dnagoat.attention.proof.parity import SUBJECTS, Subject, layer_errors
 from dnagoat.attention.schemes.base import At
-from dnagoat.config import GoatPart, ModelConfig, PositionConfig
+from dnagoat.attention.schemes.goat import PartName
+from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.errors import MissingError, OptionError
 from dnagoat.model.transformer import DnaLM
 
@@ -142,6 +143,6 @@ def sums_apart(count: int) -> Kernel:
 
 @pytest.mark.parametrize("kernel", [sdpa, sums_apart(1), sums_apart(2)], ids=["sdpa", "one sum", "two sums"])
 @pytest.mark.parametrize("parts", [("recency",), ("recency", "sink", "spectral")], ids=["recency", "all parts"])
-def test_the_order_of_magnitudes_keeps_the_digits(kernel: Kernel, parts: tuple[GoatPart, ...]) -> None:
+def test_the_order_of_magnitudes_keeps_the_digits(kernel: Kernel, parts: tuple[PartName, ...]) -> None:
     """Recency at slope 1 costs no more digits than content alone: the row constant and the order of lanes see to it."""
-    assert layer_errors(Subject("goat", parts=parts, heads=2), 1024, 1, "cpu", kernel)["forward"] < 3e-6
+    assert layer_errors(Subject("goat", {"parts": parts}, heads=2), 1024, 1, "cpu", kernel)["forward"] < 3e-6

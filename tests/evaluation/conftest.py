@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import dnagoat
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
@@ -50,7 +51,9 @@ def make_run(dataset: Dataset, tmp_path: Path) -> MakeRun:
             mlp_width=64,
             context=WINDOW,
             classes=classes,
-            position=PositionConfig(name=position, goat=GoatConfig(rank=2, periods=(3.0, 10.5), sink_frequencies=2)),
+            position=PositionConfig(
+                name=position, settings=GoatConfig(rank=2, periods=(3.0, 10.5), sink_frequencies=2)
+            ),
         )
         config = RunConfig(
             model=model,

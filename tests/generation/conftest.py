@@ -9,7 +9,8 @@ import pytest
 import torch
 
 import dnagoat
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, PositionConfig, RunConfig
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
@@ -49,7 +50,7 @@ def run(dataset: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Run:
     path = tmp_path_factory.mktemp("runs") / "untrained"
     goat = GoatConfig(rank=2, periods=(3.0, 10.5), sink_frequencies=2)
     model = ModelConfig(
-        width=64, heads=2, layers=2, mlp_width=64, context=WINDOW, position=PositionConfig(name="goat", goat=goat)
+        width=64, heads=2, layers=2, mlp_width=64, context=WINDOW, position=PositionConfig(name="goat", settings=goat)
     )
     config = RunConfig(
         model=model,

@@ -13,7 +13,8 @@ from torch.nn.functional import scaled_dot_product_attention
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.fast.values import ColumnValues
 from dnagoat.attention.lanes.rows import BLOCK
-from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.generation.decoding import Decoder, bytes_a_sequence
 from dnagoat.genome.alphabet import START
 from dnagoat.model.transformer import DnaLM
@@ -29,7 +30,7 @@ def model(scheme: str, momentum: bool = False, normaliser: str = "softmax", laye
     """A small float64 model whose attention is sharp and whose prior has every parameter away from zero."""
     position = PositionConfig(
         name=scheme,  # type: ignore[arg-type]
-        goat=GoatConfig(rank=2, periods=(3.0, 10.5), sink_width=8, sink_frequencies=2),
+        settings=GoatConfig(rank=2, periods=(3.0, 10.5), sink_width=8, sink_frequencies=2),
         momentum=MomentumConfig(strength=0.6) if momentum else None,
     )
     config = ModelConfig(
@@ -40,7 +41,7 @@ def model(scheme: str, momentum: bool = False, normaliser: str = "softmax", laye
 
 def of_the_authors(momentum: bool, content: int | None) -> DnaLM:
     goat = GoatConfig(form="authors", sink_frequencies=2)
-    position = PositionConfig(goat=goat, momentum=MomentumConfig(strength=0.6) if momentum else None)
+    position = PositionConfig(settings=goat, momentum=MomentumConfig(strength=0.6) if momentum else None)
     return sharp(
         ModelConfig(width=64, heads=2, layers=2, mlp_width=32, context=CONTEXT, position=position, content=content)
     )

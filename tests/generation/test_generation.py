@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.errors import OptionError, PromptError
 from dnagoat.generation.generate import Generated, generate, plan
 from dnagoat.generation.sampling import SamplingOptions, Streams, chances, draw, log_softmax
@@ -22,7 +23,7 @@ OPTIONS = SamplingOptions(seed=11)
 def small(scheme: str = "goat", momentum: bool = False, classes: int = 4) -> DnaLM:
     position = PositionConfig(
         name=scheme,  # type: ignore[arg-type]
-        goat=GoatConfig(rank=2, periods=(3.0, 10.5), sink_width=8),
+        settings=GoatConfig(rank=2, periods=(3.0, 10.5), sink_width=8),
         momentum=MomentumConfig(strength=0.5) if momentum else None,
     )
     made = DnaLM(ModelConfig(width=64, heads=2, layers=2, mlp_width=32, context=16, classes=classes, position=position))  # type: ignore[arg-type]

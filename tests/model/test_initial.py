@@ -5,7 +5,8 @@ from __future__ import annotations
 import torch
 
 from dnagoat.attention.schemes.alibi import alibi_slopes
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.model.initial import initialise
 from dnagoat.model.transformer import DnaLM
 
@@ -45,7 +46,7 @@ def test_streams_differ_by_name_and_have_the_stated_spread() -> None:
 
 def test_the_seeded_prior_is_the_authors() -> None:
     goat = GoatConfig(init="seeded")
-    seeded = DnaLM(NARROW.config.but(position=PositionConfig(goat=goat)), seed=3)
+    seeded = DnaLM(NARROW.config.but(position=PositionConfig(settings=goat)), seed=3)
     for name, value in seeded.position_parameters().items():
         if name.endswith("slopes"):
             torch.testing.assert_close(value.detach(), alibi_slopes(4).float())
@@ -56,7 +57,7 @@ def test_the_seeded_prior_is_the_authors() -> None:
 
 
 def test_the_uniform_prior_is_zero() -> None:
-    uniform = DnaLM(NARROW.config.but(position=PositionConfig(goat=GoatConfig(init="uniform"))))
+    uniform = DnaLM(NARROW.config.but(position=PositionConfig(settings=GoatConfig(init="uniform"))))
     j = torch.arange(50)
     for attention in uniform.attentions():
         assert (attention.scheme.log_prior(j, j) == 0).all()

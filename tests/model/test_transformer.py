@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import torch
@@ -11,11 +11,13 @@ from torch import Tensor
 
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.lanes.pieces import REACH
-from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig, PositionName
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.attention.schemes.registry import SCHEMES as REGISTERED
+from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
 
-SCHEMES = get_args(PositionName)
+SCHEMES = list(REGISTERED)
 MOMENTUM = MomentumConfig(strength=0.7)
 KINDS = [(name, momentum) for name in SCHEMES for momentum in (None, MOMENTUM)]
 
@@ -93,7 +95,7 @@ def test_a_prior_of_zero_is_plain_attention() -> None:
     from dnagoat.attention.proof import reference
     from dnagoat.attention.schemes.base import At, PositionScheme
 
-    config = ModelConfig(layers=1, position=PositionConfig(goat=GoatConfig(init="uniform")))
+    config = ModelConfig(layers=1, position=PositionConfig(settings=GoatConfig(init="uniform")))
     attention = next(DnaLM(config).double().attentions())
     x = torch.randn(2, 20, 128, dtype=torch.float64)
     j = torch.arange(20)
@@ -109,7 +111,7 @@ def test_a_prior_of_zero_is_plain_attention() -> None:
 
 @pytest.mark.parametrize("name", ["goat", "goat+rope"])
 def test_from_uniform_every_prior_parameter_has_a_gradient_within_two_steps(name: Any) -> None:
-    position = PositionConfig(name=name, goat=GoatConfig(init="uniform", learn_periods=True))
+    position = PositionConfig(name=name, settings=GoatConfig(init="uniform", learn_periods=True))
     model = DnaLM(ModelConfig(layers=2, position=position))
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     codes, seen = random_codes(4, 64), dict.fromkeys(model.position_parameters(), False)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, RunConfig, TrainConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.registry import FORMAT
 from dnagoat.files import write_json, write_text
 from dnagoat.genome.dataset import Dataset
@@ -28,7 +29,7 @@ MEASURES = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", 
 def config(
     position: str = "rope", *, seed: int = 0, steps: int = 300, dataset_hash: str = HASH, dataset: str = "data/demo"
 ) -> RunConfig:
-    scheme = PositionConfig(name=position, goat=GoatConfig())  # type: ignore[arg-type]
+    scheme = PositionConfig(name=position, settings=GoatConfig())  # type: ignore[arg-type]
     return RunConfig(
         preset="tiny",
         model=ModelConfig(context=512, position=scheme),

@@ -19,6 +19,6 @@ def test_runs_of_one_scheme_say_in_what_they_differ() -> None:
 def test_a_scheme_is_called_as_the_command_line_calls_it() -> None:
     base = example.config("goat")
     position = base.model.position
-    parts = position.but(goat=position.goat.but(parts=("spectral", "sink")))
+    parts = position.but(settings=position.settings.but(parts=("spectral", "sink")))
     assert scheme(base.but(model=base.model.but(position=parts))) == "goat:spectral+sink"
     assert scheme(base.but(model=base.model.but(normaliser="sparsemax"))) == "goat sparsemax"

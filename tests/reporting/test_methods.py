@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from dnagoat.config import GoatConfig, PositionConfig, RunConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import PositionConfig, RunConfig
 from dnagoat.files import read_json, write_json, write_text
 from dnagoat.reporting.methods import methods
 from dnagoat.reporting.results import Results, read, read_runs
@@ -52,7 +53,7 @@ def test_a_model_of_five_classes_scores_no_base_without_context(tmp_path: Path) 
 def test_the_authors_form_is_named_with_what_is_not_theirs(tmp_path: Path) -> None:
     config = example.config("goat")
     goat = GoatConfig(form="authors")
-    theirs = config.but(model=config.model.but(position=PositionConfig(goat=goat)))
+    theirs = config.but(model=config.model.but(position=PositionConfig(settings=goat)))
     content = theirs.model.head_width - 12
     said = told(run(tmp_path / "theirs", theirs), run(tmp_path / "ours"))
     assert "those of the authors' module (goat-attention 0.1.1)" in said

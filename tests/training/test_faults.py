@@ -23,7 +23,7 @@ from dnagoat.training.kept.lock import WORKERS
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.loop import train
-from dnagoat.training.presets import GOAT, LADDER, changed
+from dnagoat.training.presets import SETTINGS, changed
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, step: int, loss: bool) -> None:
@@ -109,7 +109,7 @@ def test_out_of_memory_says_what_would_fit(config: RunConfig, tmp_path: Path, mo
 
 
 def test_what_cannot_be_a_model_leaves_no_folder(config: RunConfig, tmp_path: Path) -> None:
-    impossible = changed(config, {GOAT + "rank": 100, GOAT + "periods": LADDER})
+    impossible = changed(config, {SETTINGS + "rank": 100})
     with pytest.raises(OptionError, match="lanes"):
         list(train(impossible, tmp_path / "run", device="cpu"))
     assert not (tmp_path / "run").exists()

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from dnagoat.config import DISTANCE_PERIODS, GoatConfig, MomentumConfig, PositionConfig, RunConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.attention.schemes.waves import DISTANCE_PERIODS
+from dnagoat.config import MomentumConfig, PositionConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.presets import LADDER, PRESETS, changed, configure, preset, refuse_idle
+from dnagoat.training.presets import NAME, PRESETS, SETTINGS, changed, configure, preset
 from dnagoat.training.step.matching import count, matched
 from dnagoat.training.step.schedule import apply_recipe, learning_rate
 
 
 def test_paper_is_the_authors_run() -> None:
     model, train = preset("paper")
-    goat = model.position.goat
+    goat = model.position.settings
     assert (model.width, model.heads, model.layers, model.mlp_width, model.context) == (512, 8, 8, 2048, 1024)
     assert (goat.rank, goat.periods, goat.ladder_base, goat.sink_frequencies, goat.init) == (2, None, 1e4, 8, "seeded")
     assert (goat.form, goat.sink_width, model.position.name, model.head_width) == ("authors", 4, "goat", 64)
@@ -27,15 +30,15 @@ def test_paper_is_the_authors_run() -> None:
 
 
 def test_the_authors_form_comes_with_its_start_and_its_waves(config: RunConfig) -> None:
-    goat = "model.position.goat."
-    paper = preset("paper")[0].position.goat
-    chosen = changed(config, {goat + "form": "authors"}).model.position.goat
+    goat = "model.position.settings."
+    paper = preset("paper")[0].position.settings
+    chosen = changed(config, {goat + "form": "authors"}).model.position.settings
     assert chosen == paper
-    eight = {goat + "form": "authors", goat + "rank": 8, goat + "periods": LADDER}
-    assert changed(config, eight).model.position.goat == paper.but(rank=8)
-    other = changed(config, {goat + "form": "authors", goat + "init": "distances"}).model.position.goat
+    eight = {goat + "form": "authors", goat + "rank": 8}
+    assert changed(config, eight).model.position.settings == paper.but(rank=8)
+    other = changed(config, {goat + "form": "authors", goat + "init": "distances"}).model.position.settings
     assert (other.periods, other.sink_width) == (DISTANCE_PERIODS, 4)
-    own = changed(configure("paper", "d", "h", 1024, {}), {goat + "form": "own"}).model.position.goat
+    own = changed(configure("paper", "d", "h", 1024, {}), {goat + "form": "own"}).model.position.settings
     assert own == GoatConfig(init="seeded", rank=2, periods=None)
     with pytest.raises(OptionError, match="there are 'own' or 'authors'"):
         changed(config, {goat + "form": "theirs"})
@@ -60,10 +63,10 @@ def test_heads_are_64_wide(name: str) -> None:
 
 
 def test_an_option_reaches_its_field_and_leaves_the_rest(config: RunConfig) -> None:
-    goat = "model.position.goat."
-    other = changed(config, {goat + "rank": 3, goat + "periods": LADDER, "train.lr": 0.5, "train.seed": None})
-    assert (other.model.position.goat.rank, other.model.position.goat.periods) == (3, None)
-    assert config.model.position.goat.periods == DISTANCE_PERIODS
+    goat = "model.position.settings."
+    other = changed(config, {goat + "rank": 3, "train.lr": 0.5, "train.seed": None})
+    assert (other.model.position.settings.rank, other.model.position.settings.periods) == (3, None)
+    assert config.model.position.settings.periods == DISTANCE_PERIODS
     assert other.train == config.train.but(lr=0.5)
     momentum = MomentumConfig(strength=0.5)
     assert changed(config, {"model.position.momentum": momentum}).model.position.momentum == momentum
@@ -104,7 +107,7 @@ def test_counted_without_being_built(config: RunConfig) -> None:
 
 
 @pytest.mark.parametrize("number", [math.inf, math.nan])
-@pytest.mark.parametrize("path", ["train.lr", "model.position.goat.amplitude", "model.position.goat.periods"])
+@pytest.mark.parametrize("path", ["train.lr", "model.position.settings.amplitude", "model.position.settings.periods"])
 def test_no_setting_is_infinite(config: RunConfig, path: str, number: float) -> None:
     value = (number,) * 6 if path.endswith("periods") else number
     with pytest.raises(OptionError, match=path.rpartition(".")[2]):
@@ -123,13 +126,19 @@ def test_momentum_is_in_a_layer_that_there_is(config: RunConfig, layer: int) -> 
         changed(config, {"model.position.momentum": MomentumConfig(strength=0.5, layers=(0, layer))})
 
 
-def test_an_option_that_would_change_nothing_is_refused() -> None:
-    for position, path in (("rope", "model.position.goat.rank"), ("goat", "model.position.rope_base")):
+def test_an_option_that_would_change_nothing_is_refused(config: RunConfig) -> None:
+    def with_(position: str, options: dict[str, Any]) -> RunConfig:
+        return changed(config, {NAME: position, **options})
+
+    for position, path in (
+        ("rope", SETTINGS + "rank"),
+        ("goat", SETTINGS + "rope_base"),
+        ("rope", SETTINGS + "goat-rank"),
+    ):
         with pytest.raises(OptionError, match=f"{position} has none"):
-            refuse_idle(position, {path: 4})
-        refuse_idle("goat+rope", {path: 4})
-        refuse_idle(position, {path: None, "train.lr": 0.1})
-    peaks = {"model.position.goat.init": "distances", "model.position.goat.amplitude": 2.0}
-    refuse_idle("rope+bias", peaks)
+            with_(position, {path: 4})
+        with_("goat+rope", {path: 4})
+        with_(position, {path: None, "train.lr": 0.1})
+    with_("rope+bias", {SETTINGS + "init": "distances", SETTINGS + "amplitude": 2.0})
     with pytest.raises(OptionError, match="rope\\+bias has none"):
-        refuse_idle("rope+bias", {"model.position.goat.sink_width": 8})
+        with_("rope+bias", {SETTINGS + "sink_width": 8})

@@ -121,8 +121,9 @@ An interrupted probe continues with the same command.
 @probe.command(help=INDUCTION)
 def induction(
     preset: Preset = "tiny",
-    position: Annotated[str, typer.Option(help="Scheme that carries the momentum: rope, nope, goat, ...")] = "rope",
-    rope_base: Annotated[float | None, typer.Option(help="Base of RoPE's frequencies.")] = None,
+    position: Annotated[
+        str, typer.Option(help="Scheme that carries the momentum, as an arm: rope, nope, rope@rope-base=500, ...")
+    ] = "rope",
     strengths: Annotated[str | None, typer.Option(help="Strengths g, as 0,0.5,1,2.")] = None,
     placement: Annotated[str | None, typer.Option(help="The shear after or before the rotation: after,before.")] = None,
     depth: Annotated[str | None, typer.Option(help="Numbers of layers, as 1,2,4.")] = None,

@@ -9,6 +9,7 @@ import typer
 
 from dnagoat_cli.main import app
 from dnagoat_cli.options import training as o
+from dnagoat_cli.options.schemes import GIVEN, WithSchemes
 
 EXAMPLES = """
 Train a nucleotide language model, or continue one.
@@ -25,13 +26,11 @@ Train a nucleotide language model, or continue one.
 """
 
 
-@app.command(help=EXAMPLES)
+@app.command(help=EXAMPLES, cls=WithSchemes)
 def train(
+    ctx: typer.Context,
     dataset: Annotated[Path | None, typer.Argument(help="Folder that `prepare` wrote; not needed to resume.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder to write; runs/POSITION-PRESET by default.")] = None,
-    position: Annotated[
-        str | None, typer.Option(help="goat, rope, alibi, nope, sinusoidal, goat+rope, rope+bias.")
-    ] = None,
     preset: o.Preset = None,
     steps: o.Steps = None,
     batch_size: o.BatchSize = None,
@@ -41,18 +40,8 @@ def train(
     plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost, and do nothing.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary or the plan as JSON.")] = False,
     log: Annotated[str | None, typer.Option(help="tensorboard: event files beside metrics.jsonl.")] = None,
-    goat_form: o.GoatForm = None,
-    goat_parts: o.GoatParts = None,
-    goat_rank: o.GoatRank = None,
-    goat_periods: o.GoatPeriods = None,
-    goat_learn_periods: o.GoatLearnPeriods = None,
-    goat_init: o.GoatInit = None,
-    goat_distances: o.GoatDistances = None,
-    goat_amplitude: o.GoatAmplitude = None,
     memory: o.Memory = False,
     memory_families: o.MemoryFamilies = None,
-    goat_sink_width: o.GoatSinkWidth = None,
-    rope_base: o.RopeBase = None,
     match_parameters: o.MatchParameters = False,
     momentum: o.Momentum = None,
     momentum_layers: o.MomentumLayers = None,
@@ -91,17 +80,20 @@ def train(
     keep: o.Keep = None,
 ) -> None:
     given = dict(locals())
+    from dnagoat.attention.schemes.registry import DEFAULT
     from dnagoat.training.kept.event_log import log_steps
     from dnagoat.training.launch.parallel import Execution
     from dnagoat.training.launch.processes import place
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train as run
+    from dnagoat.training.presets import NAME
     from dnagoat_cli.options.configuration import conclude, configuration, say
     from dnagoat_cli.terminal.plan import show_plan
     from dnagoat_cli.terminal.training import watch
 
-    folder = out or Path("runs") / f"{position or 'goat'}-{preset or 'small'}"
-    config, data = configuration(dataset, folder, preset, o.fields(given), resume=resume, match=match_parameters)
+    options = {**o.fields(given), **ctx.meta[GIVEN]}
+    folder = out or Path("runs") / f"{options.get(NAME, DEFAULT)}-{preset or 'small'}"
+    config, data = configuration(dataset, folder, preset, options, resume=resume, match=match_parameters)
     how = Execution(
         parallel=parallel,
         compile=compile_model,

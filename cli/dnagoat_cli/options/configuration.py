@@ -21,11 +21,10 @@ def configuration(
     from dnagoat.errors import OptionError
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.training.kept.run import open_run
-    from dnagoat.training.presets import changed, configure, refuse_idle
+    from dnagoat.training.presets import changed, configure
     from dnagoat.training.step.matching import matched
 
     def settled(config: RunConfig) -> RunConfig:
-        refuse_idle(config.model.position.name, options)
         return config.but(model=matched(config.model)) if match else config
 
     if resume and (out / "config.json").exists():

@@ -56,43 +56,6 @@ WaitForPeers = Annotated[
     float,
     typer.Option(min=1, help="Seconds that processes wait for each other at the start.", rich_help_panel=MACHINE),
 ]
-GoatParts = Annotated[
-    str | None, typer.Option(help="Parts of the prior, as spectral,sink,recency.", rich_help_panel=MODEL)
-]
-GoatRank = Annotated[
-    int | None,
-    typer.Option(
-        help="Frequencies of the spectral part, on a geometric ladder instead of periods.", rich_help_panel=MODEL
-    ),
-]
-GoatPeriods = Annotated[
-    str | None,
-    typer.Option(help="Periods in bases, as 3,10.5,171; the prior then starts seeded.", rich_help_panel=MODEL),
-]
-GoatLearnPeriods = Annotated[
-    bool | None, typer.Option("--goat-learn-periods", help="Let the periods be learnt.", rich_help_panel=MODEL)
-]
-GoatForm = Annotated[
-    str | None,
-    typer.Option(
-        help="own, or authors: ladders, sink network and slopes as the GOAT authors' module has them, with its start.",
-        rich_help_panel=MODEL,
-    ),
-]
-GoatInit = Annotated[
-    str | None,
-    typer.Option(
-        help="distances (a peak for each head, the default), seeded (as the authors) or uniform (no prior at first).",
-        rich_help_panel=MODEL,
-    ),
-]
-GoatDistances = Annotated[
-    str | None,
-    typer.Option(help="Bases back for each head by layer, as 1/2,1/4,1/8,1/-; - is no peak.", rich_help_panel=MODEL),
-]
-GoatAmplitude = Annotated[float | None, typer.Option(help="Height of a peak, in nats a period.", rich_help_panel=MODEL)]
-GoatSinkWidth = Annotated[int | None, typer.Option(help="Hidden width of the sink's network.", rich_help_panel=MODEL)]
-RopeBase = Annotated[float | None, typer.Option(help="Base of RoPE's frequencies.", rich_help_panel=MODEL)]
 Momentum = Annotated[
     float | None, typer.Option(help="Strength of the shear of queries and keys.", rich_help_panel=MODEL)
 ]
@@ -132,16 +95,9 @@ Kernel = Annotated[str | None, typer.Option(help="auto, sdpa, flash or dense.", 
 
 # Options whose name in Python says nothing of the field: what each sets.
 FIELDS = {
-    "position": "model.position.name",
     "heads": "model.heads",
     "convolution": "model.position.convolution",
-    "rope_base": "model.position.rope_base",
     "content": "model.content",
-    "goat_form": "model.position.goat.form",
-    "goat_init": "model.position.goat.init",
-    "goat_amplitude": "model.position.goat.amplitude",
-    "goat_sink_width": "model.position.goat.sink_width",
-    "goat_learn_periods": "model.position.goat.learn_periods",
     "normaliser": "model.normaliser",
     "kernel": "model.kernel",
 }
@@ -156,8 +112,6 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     """Paths of the run's configuration and the values that the command line gave; what was not given stays out."""
     from dnagoat.config import Family, MomentumConfig
     from dnagoat.errors import OptionError
-    from dnagoat.training.presets import GOAT as goat
-    from dnagoat.training.presets import LADDER, distances_named
 
     chosen = {f"train.{name}": given[name] for name in TRAIN if name in given}
     chosen |= {path: given[name] for name, path in FIELDS.items() if name in given}
@@ -165,18 +119,6 @@ def fields(given: Mapping[str, Any]) -> dict[str, Any]:
     if given.get("memory") or given.get("memory_families"):
         named = given.get("memory_families")
         chosen["model.memory"] = tuple(named.replace(",", "+").split("+")) if named else get_args(Family)
-    if (parts := given.get("goat_parts")) is not None:
-        chosen[goat + "parts"] = tuple(parts.split(","))
-    if (layers := given.get("goat_distances")) is not None:
-        try:
-            chosen |= distances_named(layers)
-        except ValueError:
-            raise OptionError(f"--goat-distances {layers}: give whole bases or -, as 1/2,1/-") from None
-    if given.get("goat_rank") is not None:
-        chosen |= {goat + "rank": given["goat_rank"], goat + "periods": LADDER}
-    if (periods := given.get("goat_periods")) is not None:
-        values = numbers(periods, "--goat-periods")
-        chosen |= {goat + "periods": values, goat + "rank": given.get("goat_rank") or len(values)}
     if (strength := given.get("momentum")) is not None:
         layers = given.get("momentum_layers")
         chosen["model.position.momentum"] = MomentumConfig(

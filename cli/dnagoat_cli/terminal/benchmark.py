@@ -16,18 +16,16 @@ if TYPE_CHECKING:
 
 def arms_from(arms: list[str] | None, paper: bool) -> list[str]:
     """The arms that were named, else RoPE and GOAT; with --paper also the authors' module where it is installed."""
-    from typing import get_args
-
-    from dnagoat.config import PositionName
+    from dnagoat.attention.schemes.registry import SCHEMES, USUAL
     from dnagoat.errors import OptionError
     from dnagoat.measure.bench import paper_arms
     from dnagoat.measure.job import PEER
 
-    known = [*get_args(PositionName), PEER]
+    known = [*SCHEMES, PEER]
     for arm in arms or []:
         if arm not in known:
             raise OptionError(f"--arm {arm}: there are {', '.join(known)}")
-    return list(dict.fromkeys(arms)) if arms else paper_arms() if paper else ["rope", "goat"]
+    return list(dict.fromkeys(arms)) if arms else paper_arms() if paper else list(USUAL)
 
 
 def jobs_from(*, preset: str, device: str, **axes: Any) -> list[Job]:

@@ -41,17 +41,14 @@ def recalled(task: TaskName, given: Given) -> None:
 
 
 def induced(given: Given) -> None:
-    from dnagoat.config import PositionConfig
+    from dnagoat.evaluation.comparison.arms import position_of
     from dnagoat.evaluation.probes.induction import induction
     from dnagoat.evaluation.probes.sizes import induction_preset
     from dnagoat.evaluation.probes.sweep import Sweep
-    from dnagoat.training.presets import refuse_idle
 
     options = induction_preset(given["preset"])
-    rope_base = _given(given, "rope_base")
-    refuse_idle(given["position"], {f"model.position.{name}": value for name, value in rope_base.items()})
     options = options.but(
-        position=PositionConfig(name=given["position"], **rope_base),
+        position=position_of(given["position"]),
         model=options.model.but(**_given(given, "width")),
         train=options.train.but(**_given(given, *TRAIN)),
         **_given(given, "seeds", "trials", "vocabulary", "length", "stretch"),

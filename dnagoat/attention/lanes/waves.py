@@ -4,13 +4,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
-
-from dnagoat.config import GoatConfig, GoatForm
 
 
 def ladder(count: int, base: float) -> Tensor:
@@ -21,16 +16,6 @@ def ladder(count: int, base: float) -> Tensor:
 def whole_ladder(count: int, base: float) -> Tensor:
     """(R,) radians a base, float64: base ** (-r / (R - 1)), from 1 to 1 / base, as GOAT's authors have it."""
     return base ** (-torch.arange(count, dtype=torch.float64) / max(count - 1, 1))
-
-
-LADDERS: dict[GoatForm, Callable[[int, float], Tensor]] = {"own": ladder, "authors": whole_ladder}
-
-
-def frequencies(goat: GoatConfig) -> Tensor:
-    """(R,) radians a base, float64: of the periods of a configuration, or the ladder where it has none."""
-    if goat.periods is None:
-        return LADDERS[goat.form](goat.rank, goat.ladder_base)
-    return 2 * math.pi / torch.tensor(goat.periods, dtype=torch.float64)
 
 
 def waves(positions: Tensor, frequencies: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:

@@ -8,9 +8,10 @@ blocks as values, for one query row at the end of the sequence, where every key 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,48 +20,48 @@ from dnagoat.attention.kernels import Kernel, dense, flash, flash_fault, sdpa
 from dnagoat.attention.lanes.assemble import assemble
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.proof import reference
-from dnagoat.attention.schemes.authors import AuthorsRecency, raw_of
 from dnagoat.attention.schemes.base import At, PositionScheme
-from dnagoat.attention.schemes.convolution import Convolution
-from dnagoat.attention.schemes.parts import Recency, Sink, Spectral
-from dnagoat.attention.schemes.rope import BiasedRope
-from dnagoat.config import GoatConfig, GoatForm, GoatPart, ModelConfig, MomentumConfig, PositionConfig, PositionName
+from dnagoat.attention.schemes.registry import SCHEMES, USUAL
+from dnagoat.attention.schemes.wrapper import innermost
+from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 
 HEAD = 64
 EPS = torch.finfo(torch.float32).eps
 # Adds the same to all keys of a row: its gradient is 0, so that there is nothing that an error could be relative to.
 ROW_CONSTANTS = {"scheme.parts.sink.outer.bias"}
-SINK_RANGE = 10.0  # nats between the strongest and the weakest position
 
 
 @dataclass(frozen=True)
 class Subject:
     """One attention layer with content of unit deviation and a prior drawn over its whole range from `seed`."""
 
-    name: PositionName
-    parts: tuple[GoatPart, ...] = ("spectral", "sink", "recency")
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)  # beside those that the scheme proves itself with
     momentum: float | None = None
     convolution: int | None = None
     heads: int = 4
     slope: float = 1.0
-    start: Literal["seeded", "distances"] = "seeded"  # on DNA's waves, or on those of peaks
-    form: GoatForm = "own"
     content: int | None = None
     seed: int = 0
 
     @property
-    def label(self) -> str:
-        parts = f" ({'+'.join(self.parts)})" if "goat" in self.name and len(self.parts) < 3 else ""
-        sheared = f" + momentum {self.momentum:g}" if self.momentum is not None else ""
-        placed = " at distances" if self.start == "distances" else ""
-        formed = " in the authors' form" if self.form == "authors" else ""
-        wide = f", content {self.content}" if self.content else ""
-        filtered = f" + convolution {self.convolution}" if self.convolution else ""
-        return self.name + parts + formed + wide + placed + sheared + filtered
+    def position(self) -> PositionConfig:
+        momentum = None if self.momentum is None else MomentumConfig(strength=self.momentum)
+        settings = SCHEMES[self.name].settings
+        told = settings(**{**settings.proof, **self.settings})
+        return PositionConfig(name=self.name, settings=told, momentum=momentum, convolution=self.convolution)
 
     @property
+    def label(self) -> str:
+        sheared = f" + momentum {self.momentum:g}" if self.momentum is not None else ""
+        wide = f", content {self.content}" if self.content else ""
+        filtered = f" + convolution {self.convolution}" if self.convolution else ""
+        return self.position.settings.called(self.name) + wide + sheared + filtered
+
+    @cached_property
     def recency(self) -> bool:
-        return self.name == "alibi" or ("goat" in self.name and "recency" in self.parts)
+        """Whether a part of it grows with the distance without end."""
+        return innermost(self.layer("meta").scheme).recency() is not None
 
     def bars(self, length: int) -> tuple[float, float]:
         """Forward and content gradients in float32.
@@ -75,37 +76,16 @@ class Subject:
     @torch.no_grad()
     def layer(self, device: torch.device | str = "cpu") -> Attention:
         generator = torch.Generator().manual_seed(self.seed)
-        momentum = None if self.momentum is None else MomentumConfig(strength=self.momentum)
-        goat = GoatConfig(form=self.form, parts=self.parts, init=self.start)
-        position = PositionConfig(name=self.name, goat=goat, momentum=momentum, convolution=self.convolution)
         width = self.heads * HEAD
         model = ModelConfig(
-            width=width, heads=self.heads, layers=1, position=position, kernel="sdpa", content=self.content
+            width=width, heads=self.heads, layers=1, position=self.position, kernel="sdpa", content=self.content
         )
         with torch.random.fork_rng(devices=[]):  # what a scheme draws for itself
             torch.manual_seed(self.seed)
             layer = Attention(model, 0)
         for projection in (layer.query, layer.key, layer.value, layer.out):
             projection.weight.normal_(std=width**-0.5, generator=generator)
-        for part in layer.scheme.modules():
-            if isinstance(part, Spectral):
-                part.even.uniform_(-1, 1, generator=generator)
-                part.odd.uniform_(-1, 1, generator=generator)
-            if isinstance(part, Sink):
-                part.gain.fill_(1.0)
-                spread = part.value(At(torch.arange(1024)))[0]
-                part.gain.copy_(SINK_RANGE / (spread.max() - spread.min()) * torch.linspace(1, -1, self.heads))
-                part.first.uniform_(-3, 3, generator=generator)
-            if isinstance(part, BiasedRope):
-                part.query_bias.uniform_(-1, 1, generator=generator)
-                part.key_bias.uniform_(-1, 1, generator=generator)
-            if isinstance(part, Convolution):
-                part.query_taps.uniform_(-0.5, 0.5, generator=generator)
-                part.key_taps.uniform_(-0.5, 0.5, generator=generator)
-            if isinstance(part, Recency):
-                part.slopes.copy_(self.slope * torch.linspace(1, 0, self.heads))
-            if isinstance(part, AuthorsRecency):
-                part.raw.copy_(raw_of(self.slope * torch.linspace(1, 0, self.heads)))
+        layer.scheme.spread(generator, self.slope)
         return layer.to(device)
 
 
@@ -213,7 +193,7 @@ def slope_gradient_error(
     length: int, dtype: torch.dtype, slopes: Sequence[float], device: str = "cpu", kernel: Kernel = sdpa, seed: int = 0
 ) -> float:
     """The error of dL/dslope over heads, for random content and gradients that both sides round to `dtype` alike."""
-    subject = Subject("goat", parts=("recency",), heads=len(slopes), seed=seed)
+    subject = Subject("goat", {"parts": ("recency",)}, heads=len(slopes), seed=seed)
     layer = subject.layer(device)
     (slope,) = layer.scheme.parameters()
     with torch.no_grad():
@@ -233,30 +213,12 @@ def slope_gradient_error(
 
 
 SUBJECTS = (
-    Subject("nope"),
-    Subject("rope"),
-    Subject("rope", momentum=0.3),
-    Subject("rope", convolution=4),
-    Subject("rope+bias"),
-    Subject("rope+bias", start="distances"),
-    Subject("goat", parts=("spectral",)),
-    Subject("goat", parts=("sink",)),
-    Subject("goat", parts=("spectral", "sink")),
-    Subject("goat+rope", parts=("spectral", "sink")),
-    Subject("alibi"),
-    Subject("goat", parts=("recency",)),
-    Subject("goat"),
-    Subject("goat", start="distances"),
-    Subject("goat", momentum=0.3),
-    Subject("goat", convolution=4),
-    Subject("goat", form="authors", parts=("spectral",)),
-    Subject("goat", form="authors", parts=("sink",)),
-    Subject("goat", form="authors", parts=("recency",)),
-    Subject("goat", form="authors"),
-    Subject("goat", form="authors", content=59),
-    Subject("goat+rope", form="authors"),
-    Subject("goat+rope"),
+    *(Subject(name, settings) for name, scheme in SCHEMES.items() for settings in scheme.settings.proofs),
+    *(Subject(name, momentum=0.3) for name in USUAL),
+    *(Subject(name, convolution=4) for name in USUAL),
+    Subject("goat", {"form": "authors"}, content=59),
 )
+RECENCY = Subject("goat", {"parts": ("recency",)})
 ALIBI_LIKE = (0.5, 0.25, 0.0625, 0.004)
 
 
@@ -291,14 +253,15 @@ def _float32(subject: Subject, length: int, device: str, name: str, kernel: Kern
 
 def _half(dtype: torch.dtype, length: int, device: str, name: str, kernel: Kernel) -> Iterator[Parity]:
     precision = str(dtype).removeprefix("torch.")
-    for subject in (Subject("alibi"), Subject("goat", parts=("recency",))):
+    for subject in (Subject("alibi"), RECENCY):
         row = Parity(subject.label, "total variation", precision, name, length, 0.0, 2e-3)
         yield replace(row, error=total_variation(subject, length, dtype, device, kernel))
         sharp = total_variation(subject, length, dtype, device, kernel, deviation=4.0)
         yield replace(row, quantity="total variation, content x 4", error=sharp, bar=3e-3)
-    row = Parity("goat (recency)", "slope gradient", precision, name, length, 0.0, 0.1)
+    row = Parity(RECENCY.label, "slope gradient", precision, name, length, 0.0, 0.1)
     yield replace(row, error=slope_gradient_error(length, dtype, ALIBI_LIKE, device, kernel))
     if name == "sdpa":  # no kernel is involved in these two
-        for subject, bar in ((Subject("goat", parts=("spectral",)), 0.04), (Subject("goat", parts=("sink",)), 0.01)):
+        for part, bar in (("spectral", 0.04), ("sink", 0.01)):
+            subject = Subject("goat", {"parts": (part,)})
             error_ = prior_error(subject.layer(device).scheme, length, dtype, device)
             yield Parity(subject.label, "log-prior, nats", precision, "any", length, error_, bar)

@@ -5,19 +5,21 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-import torch
-from torch import Tensor
-
-from dnagoat.attention.lanes import recency
-from dnagoat.attention.lanes.pieces import REACH
 from dnagoat.attention.schemes.base import At, Pair, PositionScheme
-from dnagoat.config import ModelConfig
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from dnagoat.config import ModelConfig
 
 
 def alibi_slopes(heads: int) -> Tensor:
     """(H,) float64: 2 ** (-8 h / n) for a power of two n; otherwise that of the power below, then every other one of
     the power above (the paper's own rule)."""
+    import torch
+
     below = 2 ** math.floor(math.log2(heads))
     slopes = [2 ** (-8 * (h + 1) / below) for h in range(below)]
     between = [2 ** (-8 * (h + 1) / (2 * below)) for h in range(0, 2 * below, 2)]
@@ -27,20 +29,28 @@ def alibi_slopes(heads: int) -> Tensor:
 class Alibi(PositionScheme):
     """Log-prior slope * j: the causal mask makes it -slope * |i - j| up to a row constant."""
 
-    reach = REACH
-    lanes = recency.LANES + 1  # an even content width, so that a rotation could be put on it
-
+    colours = ("#5f9d6a", "#32d5a5")
     slopes: Tensor
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
+        from dnagoat.attention.lanes.pieces import REACH
+        from dnagoat.attention.lanes.recency import LANES
+
         super().__init__(config, layer)
+        self.reach, self.lanes = REACH, LANES + 1  # an even content width, so that a rotation could be put on it
         self.register_buffer("slopes", alibi_slopes(config.heads).float(), persistent=False)
 
     def lanes_at(self, at: At) -> Pair:
+        from torch.nn.functional import pad
+
+        from dnagoat.attention.lanes import recency
+
         query = recency.query_lanes(self.slopes, at, self.root)
         key = recency.key_lanes(self.heads, at, self.slopes.dtype)
-        return _padded(query), _padded(key)
+        return pad(query, (0, 1)), pad(key, (0, 1))
 
+    def recency(self) -> Tensor:
+        return self.slopes
 
-def _padded(lanes: Tensor) -> Tensor:
-    return torch.nn.functional.pad(lanes, (0, 1))
+    def exact_prior(self, i: Tensor, j: Tensor) -> Tensor:
+        return -alibi_slopes(self.heads).to(i.device)[:, None, None] * (i - j).abs()

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import silu, softplus
 
-from dnagoat.attention.schemes.parts import Sink, Slopes
+from dnagoat.attention.schemes.goat import Form, GoatConfig
+from dnagoat.attention.schemes.parts import Part, Recency, Sink, Slopes, Spectral
 from dnagoat.config import ModelConfig
 
 
@@ -24,19 +25,22 @@ class AuthorsSink(Sink):
     The bias of the output is a constant a row, which softmax does not see; it is here because their weights have it.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__(config)
-        self.outer = nn.Linear(config.position.goat.sink_width, 1)
+    def __init__(self, config: ModelConfig, goat: GoatConfig) -> None:
+        super().__init__(config, goat)
+        self.outer = nn.Linear(goat.sink_width, 1)
 
     def network(self, features: Tensor) -> Tensor:
         shape: Tensor = self.outer(silu(self.inner(features))).squeeze(-1)
         return shape
 
+    def exact_network(self, inner: Tensor) -> Tensor:
+        return inner / (1 + torch.exp(-inner)) @ self.outer.weight.double()[0] + self.outer.bias.double()
+
 
 class AuthorsRecency(Slopes):
     """slope = softplus(raw): above 0 without a constraint, and never 0 itself."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, goat: GoatConfig) -> None:
         super().__init__()
         self.raw = nn.Parameter(torch.zeros(config.heads))
 
@@ -44,7 +48,20 @@ class AuthorsRecency(Slopes):
     def slopes(self) -> Tensor:  # type: ignore[override]
         return softplus(self.raw)
 
+    def exact_slopes(self) -> Tensor:
+        return self.raw.double().exp().log1p()
+
+    def set_slopes(self, slopes: Tensor) -> None:
+        self.raw.copy_(raw_of(slopes))
+
 
 def raw_of(slopes: Tensor) -> Tensor:
     """The parameter whose softplus these slopes are; slope 0 becomes -30, softplus of which is 1e-13."""
     return slopes.double().expm1().log().clamp(min=-30.0).to(slopes)
+
+
+# In the order of their lanes: large terms first (see recency).
+FORMS: dict[Form, dict[str, type[Part]]] = {
+    "own": {"recency": Recency, "sink": Sink, "spectral": Spectral},
+    "authors": {"recency": AuthorsRecency, "sink": AuthorsSink, "spectral": Spectral},
+}

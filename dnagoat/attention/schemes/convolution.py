@@ -30,6 +30,8 @@ def convolved(x: Tensor, taps: Tensor, before: Tensor | None) -> tuple[Tensor, T
 class Convolution(Wrapper):
     """A scheme with the convolution before it; its taps (H, N, C) start at 0, where it changes nothing."""
 
+    name = "convolution"
+
     def __init__(self, inner: PositionScheme, config: ModelConfig, taps: int) -> None:
         super().__init__(inner, config)
         self.looks_back = taps - 1
@@ -42,3 +44,14 @@ class Convolution(Wrapper):
         k, held_k = convolved(k, self.key_taps, last_k)
         q, k, _ = self.inner.rotate(q, k, at)
         return q, k, (held_q, held_k)
+
+    def exact_content(self, x: Tensor, positions: Tensor, side: str) -> Tensor:
+        taps, filtered = getattr(self, f"{side}_taps").double(), x.clone()
+        for n in range(self.looks_back):
+            filtered[..., n + 1 :, :] += taps[:, n, None] * x[..., : x.shape[-2] - n - 1, :]
+        return self.inner.exact_content(filtered, positions, side)
+
+    def spread(self, generator: torch.Generator, slope: float) -> None:
+        self.inner.spread(generator, slope)
+        for taps in (self.query_taps, self.key_taps):
+            taps.uniform_(-0.5, 0.5, generator=generator)

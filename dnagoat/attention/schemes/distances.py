@@ -43,17 +43,3 @@ def peaks(at: Sequence[int | None], frequencies: Tensor, amplitude: float) -> tu
     angles = torch.tensor([distance or 0 for distance in at], dtype=torch.float64)[:, None] * frequencies
     height = torch.tensor([0.0 if distance is None else amplitude for distance in at], dtype=torch.float64)[:, None]
     return height * angles.cos(), height * angles.sin()
-
-
-def peak_biases(at: Sequence[int | None], frequencies: Tensor, amplitude: float, content: int) -> tuple[Tensor, Tensor]:
-    """Biases (H, C) of queries and keys under RoPE, whose first R pairs turn with `frequencies`: the same peaks.
-
-    A pair's key bias is (s, 0) and its query bias s (cos w delta, -sin w delta): turned by d apart their product over
-    the kernel's sqrt(C) is s^2 cos w (d - delta) / sqrt(C).
-    """
-    even, odd = peaks(at, frequencies, 1.0)
-    strength = (amplitude * content**0.5) ** 0.5
-    query, key = (torch.zeros(len(at), 2, content // 2, dtype=torch.float64) for _ in range(2))
-    query[:, 0, : len(frequencies)], query[:, 1, : len(frequencies)] = strength * even, -strength * odd
-    key[:, 0, : len(frequencies)] = strength * (even.hypot(odd) > 0)  # none where there is no peak
-    return query.flatten(1), key.flatten(1)

@@ -10,55 +10,214 @@ they make one unmodified attention kernel compute softmax(QK' / sqrt(C) + K). No
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor, nn
+import re
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from dnagoat.attention.lanes.pieces import REACH
-from dnagoat.attention.schemes.authors import AuthorsRecency, AuthorsSink
-from dnagoat.attention.schemes.base import At, Pair, PositionScheme
-from dnagoat.attention.schemes.parts import Part, Recency, Sink, Spectral
-from dnagoat.attention.schemes.rope import Rope
-from dnagoat.config import GoatForm, ModelConfig
+from pydantic import Field, model_validator
 
-# In the order of their lanes: large terms first (see recency).
-PARTS: dict[GoatForm, dict[str, type[Part]]] = {
-    "own": {"recency": Recency, "sink": Sink, "spectral": Spectral},
-    "authors": {"recency": AuthorsRecency, "sink": AuthorsSink, "spectral": Spectral},
-}
+from dnagoat.attention.schemes.base import BIAS, At, Pair, PositionScheme, Published, Waves
+from dnagoat.attention.schemes.settings import Option
+from dnagoat.attention.schemes.waves import WaveSettings
+
+if TYPE_CHECKING:
+    from torch import Generator, Tensor
+
+    from dnagoat.attention.schemes.parts import Part
+    from dnagoat.config import ModelConfig
+
+PartName = Literal["spectral", "sink", "recency"]
+Form = Literal["own", "authors"]
+
+# What the authors' form has unless something else is asked for (goat-attention 0.1.1; rank 2 in their genome run): the
+# ladder instead of periods, and a small network for the sink.
+AUTHORS: dict[str, Any] = {"init": "seeded", "rank": 2, "periods": None, "sink_width": 4}
+SINK_WIDTH = 64  # of our own form
+
+
+class GoatConfig(WaveSettings):
+    """The prior's parts (SINK, SPECTRAL, RECENCY are separate components) and how they start.
+
+    `form` `authors` has the parts as the authors' module computes them (`dnagoat.attention.schemes.authors`): another
+    ladder, another network of the sink, slopes behind softplus. `own` has ours. Init `seeded` is the authors' start,
+    near ALiBi.
+    """
+
+    proofs: ClassVar[Sequence[Mapping[str, Any]]] = (
+        *({"parts": parts} for parts in (("spectral",), ("sink",), ("recency",), ("spectral", "sink"))),
+        *({}, {"init": "distances"}),
+        *({"form": "authors", "parts": parts} for parts in (("spectral",), ("sink",), ("recency",))),
+        {"form": "authors"},
+    )
+
+    form: Annotated[
+        Form,
+        Option(
+            "goat-form",
+            "own, or authors: ladders, sink network and slopes as the GOAT authors' module has them, with its start.",
+        ),
+    ] = "own"
+    parts: Annotated[
+        tuple[PartName, ...],
+        Option(
+            "goat-parts",
+            "Parts of the prior, as spectral,sink,recency.",
+            lambda text: tuple(re.split("[+,]", text)),
+            ",".join,
+        ),
+    ] = ("spectral", "sink", "recency")
+    learn_periods: Annotated[bool, Option("goat-learn-periods", "Let the periods be learnt.")] = False
+    sink_width: Annotated[int, Option("goat-sink-width", "Hidden width of the sink's network.")] = Field(
+        SINK_WIDTH, ge=1
+    )
+    sink_frequencies: int = Field(8, ge=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _what_goes_with_it(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if given.get("form") == "authors":
+            placed = given.get("init") == "distances"  # on waves that peaks are made of
+            given = {name: value for name, value in AUTHORS.items() if not placed or name == "sink_width"} | given
+        return given
+
+    @model_validator(mode="after")
+    def _some_parts(self) -> Self:
+        if not self.parts or len(set(self.parts)) != len(self.parts):
+            raise ValueError("parts must name at least one of spectral, sink, recency, each once")
+        return self
+
+    @property
+    def waving(self) -> bool:
+        return "spectral" in self.parts
+
+    def ladder(self, count: int) -> Tensor:
+        from dnagoat.attention.lanes.waves import whole_ladder
+
+        return whole_ladder(count, self.ladder_base) if self.form == "authors" else super().ladder(count)
+
+    def given(self, values: Mapping[str, Any], *, sparse: bool = False) -> Self:
+        """Waves that were chosen by hand, and sparse normalisers, start as the authors do unless a start is asked for.
+
+        There a peak would be a comb, and to a sparse normaliser it is the only key there is: the head could not learn.
+        Another form brings its start, waves and sink's network.
+        """
+        form = values.get("form", self.form)
+        if form != self.form:
+            goes = dict(AUTHORS) if form == "authors" else {"sink_width": SINK_WIDTH}
+            if values.get("init") == "distances" or {"periods", "rank"} & values.keys():
+                goes = {name: value for name, value in goes.items() if name not in ("rank", "periods")}
+            values = {**goes, **values}
+        by_hand = sparse or any(values.get(name) is not None for name in ("periods", "rank"))
+        if by_hand and not {"init", "distances"} & values.keys():
+            values = {**values, "init": "seeded" if self.init == "distances" else self.init}
+        return super().given(values, sparse=sparse)
+
+    def called(self, name: str) -> str:
+        if len(self.parts) < 3:
+            name = name.replace("goat", f"goat:{'+'.join(self.parts)}", 1)
+        if self.form == "own":
+            return super().called(name)
+        name = f"{name} {self.form}"
+        return name if self.init == AUTHORS["init"] or not self.waving else f"{name} {self.init}"
+
+    def method(self) -> str | None:
+        theirs = (
+            "GOAT's ladders, sink and slopes are those of the authors' module (goat-attention 0.1.1), in lanes that "
+            "hold positions exactly"
+        )
+        return theirs if self.form == "authors" else None
+
+    def idle(self) -> set[str]:
+        return super().idle() | (set() if "sink" in self.parts else {"sink_width"})
 
 
 class Goat(PositionScheme):
     """The sum of the chosen parts."""
 
+    settings = GoatConfig
+    colours = ("#d55e00", "#ff8c42")
+    learned = True
+    published: ClassVar[Published | None] = Published(nll=1.1294, tokens_per_second=139_886, cuda_peak=1.83e9)
+
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
+        from torch.nn import ModuleDict
+
+        from dnagoat.attention.lanes.pieces import REACH
+        from dnagoat.attention.schemes.authors import FORMS
+
         super().__init__(config, layer)
-        goat = config.position.goat
-        chosen = {name: part for name, part in PARTS[goat.form].items() if name in goat.parts}
-        self.parts = nn.ModuleDict({name: part(config) for name, part in chosen.items()})
+        own = self.settings_as(GoatConfig)
+        chosen = {name: part for name, part in FORMS[own.form].items() if name in own.parts}
+        self.parts = ModuleDict({name: part(config, own) for name, part in chosen.items()})
         used = sum(part.lanes for part in self._parts())
         self.lanes = used + used % 2  # an even content width, so that it can be rotated
         self._spare = self.lanes - used
+        self.published_lanes = 2 * own.rank + 1  # a cosine and a sine a frequency, one for all the rest
         self.reach = REACH if "recency" in self.parts else None
 
     def _parts(self) -> list[Part]:
         return list(self.parts.values())  # type: ignore[arg-type]
 
     def lanes_at(self, at: At) -> Pair:
+        import torch
+        from torch.nn.functional import pad
+
         query = torch.cat([part.query(at, self.root) for part in self._parts()], dim=-1)
         key = torch.cat([part.key(at, self.root) for part in self._parts()], dim=-1)
-        return nn.functional.pad(query, (0, self._spare)), nn.functional.pad(key, (0, self._spare))
+        return pad(query, (0, self._spare)), pad(key, (0, self._spare))
 
     def constrain(self) -> None:
         for part in self._parts():
             part.constrain()
 
+    def start(self, name: str, idle: Tensor, draw: Callable[[float], Tensor]) -> Tensor:
+        from dnagoat.attention.schemes.starts import start
 
-class RotatedGoat(Goat):
-    """GOAT's prior over content that RoPE has turned."""
+        return start(self, name, idle, draw)
 
-    def __init__(self, config: ModelConfig, layer: int = 0) -> None:
-        super().__init__(config, layer)
-        self.rope = Rope(config, layer)
+    def removable(self) -> tuple[str, ...]:
+        return (*self.settings_as(GoatConfig).parts, *(part for part in super().removable() if part != BIAS))
 
-    def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
-        return self.rope.rotate(q, k, at, before)
+    def without(self, part: str) -> PositionScheme:
+        from torch.nn import ModuleDict
+
+        from dnagoat.attention.schemes.parts import Mute
+
+        if part not in self.parts:
+            return super().without(part)
+        other = copy(self)
+        muted = {**self.parts, part: Mute(self.parts[part])}  # type: ignore[arg-type]
+        other._modules = {**self._modules, "parts": ModuleDict(muted)}
+        return other
+
+    def recency(self) -> Tensor | None:
+        return getattr(self._part("recency"), "slopes", None)
+
+    def sink(self, at: At) -> Tensor | None:
+        part = self._part("sink")
+        return None if part is None else part.value(at)
+
+    def waves(self) -> Waves | None:
+        part = self._part("spectral")
+        return None if part is None else Waves(part.even, part.odd, part.frequencies)
+
+    def spectral(self, queries: Tensor, keys: Tensor) -> Tensor | None:
+        import torch
+
+        part, at = self._part("spectral"), At(queries, keys)
+        if part is None:
+            return None
+        with torch.no_grad():
+            product: Tensor = part.query(at, self.root).double() @ part.key(at, self.root).double().mT
+            return product / self.root
+
+    def _part(self, name: str) -> Any:
+        return dict(self.parts.items()).get(name)
+
+    def exact_prior(self, i: Tensor, j: Tensor) -> Tensor:
+        return sum((part.exact(i, j) for part in self._parts()), i.new_zeros(self.heads, len(i), j.shape[1]))
+
+    def spread(self, generator: Generator, slope: float) -> None:
+        for part in self._parts():
+            part.spread(generator, slope)

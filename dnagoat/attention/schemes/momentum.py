@@ -25,6 +25,7 @@ def shear(x: Tensor, strength: Tensor, last: Tensor | None) -> Tensor:
 class Momentum(Wrapper):
     """A scheme with the shear on top; g grows linearly from a third to its target over `ramp_steps`."""
 
+    name = "momentum"
     looks_back = 1
     strength: Tensor
 
@@ -45,3 +46,8 @@ class Momentum(Wrapper):
         last_q, last_k = before or (None, None)
         held = q[..., -1:, :].detach(), k[..., -1:, :].detach()
         return shear(q, strength, last_q), shear(k, strength, last_k), held
+
+    def exact_content(self, x: Tensor, positions: Tensor, side: str) -> Tensor:
+        x = self.inner.exact_content(x, positions, side)
+        step = x[..., 1:, :] - x[..., :-1, :]
+        return torch.cat([x[..., :1, :], x[..., 1:, :] + float(self.strength) * step], dim=-2)

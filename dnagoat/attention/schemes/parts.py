@@ -11,11 +11,13 @@ from torch import Tensor, nn
 
 from dnagoat.attention.lanes import recency
 from dnagoat.attention.lanes.pieces import high_and_residual
-from dnagoat.attention.lanes.waves import LADDERS, frequencies, waves
+from dnagoat.attention.lanes.waves import waves
 from dnagoat.attention.schemes.base import At, Pair
+from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig
 
 SINK_FACTOR = 8.0  # the sink's query lanes: a power of two, which no precision rounds, near sqrt(content)
+SINK_RANGE = 10.0  # in the proof: nats between the strongest and the weakest position
 
 
 class Part(nn.Module):
@@ -32,23 +34,43 @@ class Part(nn.Module):
     def constrain(self) -> None:
         """Puts parameters back where they are allowed to be."""
 
+    def exact(self, i: Tensor, j: Tensor) -> Tensor:
+        """Its share of K_ij by its formula, for i (T, 1) and j (1, S) in float64: (H, T or 1, S)."""
+        raise NotImplementedError
+
+    def spread(self, generator: torch.Generator, slope: float) -> None:
+        """Puts parameters over their whole range."""
+
+
+class Mute(Part):
+    """A part whose lanes are there, for the head's width is fixed, and say nothing."""
+
+    def __init__(self, part: Part) -> None:
+        super().__init__()
+        self.part, self.lanes = part, part.lanes
+
+    def query(self, at: At, root: float) -> Tensor:
+        return torch.zeros_like(self.part.query(at, root))
+
+    def key(self, at: At, root: float) -> Tensor:
+        return self.part.key(at, root)
+
 
 class Spectral(Part):
     """sum_r a_r cos w_r (i-j) + b_r sin w_r (i-j): `even` a is symmetric, `odd` b knows the direction."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, goat: GoatConfig) -> None:
         super().__init__()
-        goat = config.position.goat
         self.lanes = 2 * goat.rank
         self.even = nn.Parameter(torch.zeros(config.heads, goat.rank))
         self.odd = nn.Parameter(torch.zeros(config.heads, goat.rank))
-        self.learned = nn.Parameter(frequencies(goat).log().float()) if goat.learn_periods else None
-        self._config = goat
+        self.learned = nn.Parameter(goat.frequencies().log().float()) if goat.learn_periods else None
+        self._goat = goat
 
     @property
     def frequencies(self) -> Tensor:
         """(R,) radians a base, float64."""
-        return frequencies(self._config) if self.learned is None else self.learned.double().exp()
+        return self._goat.frequencies() if self.learned is None else self.learned.double().exp()
 
     def _waves(self, at: At, positions: Tensor) -> Pair:
         def make(p: Tensor) -> Pair:
@@ -70,6 +92,15 @@ class Spectral(Part):
         if self.learned is not None:
             self.learned.clamp_(max=math.log(math.pi))  # a period below 2 bases looks like a longer one
 
+    def exact(self, i: Tensor, j: Tensor) -> Tensor:
+        angles = self.frequencies.to(i.device)[:, None, None] * (i - j)
+        even = torch.einsum("hr,rts->hts", self.even.double(), angles.cos())
+        return even + torch.einsum("hr,rts->hts", self.odd.double(), angles.sin())
+
+    def spread(self, generator: torch.Generator, slope: float) -> None:
+        self.even.uniform_(-1, 1, generator=generator)
+        self.odd.uniform_(-1, 1, generator=generator)
+
 
 class Sink(Part):
     """u(j): a small network of the key's position times a gain a head, plus a bump at the first position.
@@ -79,11 +110,10 @@ class Sink(Part):
 
     lanes = 2
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, goat: GoatConfig) -> None:
         super().__init__()
-        goat = config.position.goat
         self.context = config.context
-        self.count, self.base, self._ladder = goat.sink_frequencies, goat.ladder_base, LADDERS[goat.form]
+        self.count, self._ladder = goat.sink_frequencies, goat.ladder
         self.inner = nn.Linear(2 * self.count + 2, goat.sink_width)
         self.outer = nn.Linear(goat.sink_width, 1, bias=False)
         self.gain = nn.Parameter(torch.zeros(config.heads))
@@ -92,7 +122,7 @@ class Sink(Part):
     @property
     def frequencies(self) -> Tensor:
         """(M,) radians a base, float64."""
-        return self._ladder(self.count, self.base)
+        return self._ladder(self.count)
 
     def features(self, positions: Tensor) -> Tensor:
         """(..., T) -> (..., T, 2M + 2)."""
@@ -118,6 +148,24 @@ class Sink(Part):
     def key(self, at: At, root: float) -> Tensor:
         return torch.stack(high_and_residual(self.value(at) * (root / SINK_FACTOR)), dim=-1)
 
+    def exact(self, i: Tensor, j: Tensor) -> Tensor:
+        """gain * network(features of j) + first * [j = 0]."""
+        j = j[0]
+        angles = j[:, None] * self.frequencies.to(j.device)
+        scaled = [j / self.context, torch.log(1 + j) / math.log(1 + self.context)]
+        features = torch.cat([angles.cos(), angles.sin(), torch.stack(scaled, -1)], dim=-1)
+        shape = self.exact_network(features @ self.inner.weight.double().T + self.inner.bias.double())
+        return (self.gain.double()[:, None] * shape + self.first.double()[:, None] * (j == 0))[:, None]
+
+    def exact_network(self, inner: Tensor) -> Tensor:
+        return torch.tanh(inner) @ self.outer.weight.double()[0]
+
+    def spread(self, generator: torch.Generator, slope: float) -> None:
+        self.gain.fill_(1.0)
+        seen = self.value(At(torch.arange(1024)))[0]
+        self.gain.copy_(SINK_RANGE / (seen.max() - seen.min()) * torch.linspace(1, -1, len(self.gain)))
+        self.first.uniform_(-3, 3, generator=generator)
+
 
 class Slopes(Part):
     """slope * j with one slope >= 0 a head; a subclass says what keeps it there."""
@@ -131,11 +179,24 @@ class Slopes(Part):
     def key(self, at: At, root: float) -> Tensor:
         return recency.key_lanes(len(self.slopes), at, self.slopes.dtype)
 
+    def exact(self, i: Tensor, j: Tensor) -> Tensor:
+        return self.exact_slopes()[:, None, None] * j
+
+    def exact_slopes(self) -> Tensor:
+        return self.slopes.double()
+
+    def set_slopes(self, slopes: Tensor) -> None:
+        """Makes the slopes these, (H,)."""
+        self.slopes.copy_(slopes)
+
+    def spread(self, generator: torch.Generator, slope: float) -> None:
+        self.set_slopes(slope * torch.linspace(1, 0, len(self.slopes)))
+
 
 class Recency(Slopes):
     """Slopes that are parameters, put back to 0 where a step took them below."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, goat: GoatConfig) -> None:
         super().__init__()
         self.slopes = nn.Parameter(torch.zeros(config.heads))
 

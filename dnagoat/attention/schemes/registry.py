@@ -1,16 +1,21 @@
-"""Which position scheme a name means: the one place where the configuration's names become components."""
+"""Which position scheme a name means: the one place where a scheme is registered. Nothing here needs torch."""
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
 from dnagoat.attention.schemes.alibi import Alibi
 from dnagoat.attention.schemes.base import PositionScheme
-from dnagoat.attention.schemes.convolution import Convolution
-from dnagoat.attention.schemes.goat import Goat, RotatedGoat
-from dnagoat.attention.schemes.momentum import Momentum
-from dnagoat.attention.schemes.rope import BiasedRope, Rope
+from dnagoat.attention.schemes.biased_rope import BiasedRope
+from dnagoat.attention.schemes.goat import Goat
+from dnagoat.attention.schemes.rope import Rope
+from dnagoat.attention.schemes.rotated_goat import RotatedGoat
 from dnagoat.attention.schemes.sinusoidal import Sinusoidal
-from dnagoat.config import ModelConfig
 from dnagoat.errors import OptionError
+
+if TYPE_CHECKING:
+    from dnagoat.config import ModelConfig
 
 SCHEMES: dict[str, type[PositionScheme]] = {
     "nope": PositionScheme,
@@ -21,10 +26,31 @@ SCHEMES: dict[str, type[PositionScheme]] = {
     "goat": Goat,
     "goat+rope": RotatedGoat,
 }
+DEFAULT = "goat"
+PLAIN = "nope"  # without positions, and so without parameters for them
+USUAL = ("rope", "goat")  # what is compared unless arms are named: the reference first
+
+
+def scheme_named(name: str) -> type[PositionScheme]:
+    """The scheme of this name; an `OptionError` lists the names there are."""
+    if name not in SCHEMES:
+        near = get_close_matches(name.lower(), SCHEMES, n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        *names, last = map(repr, SCHEMES)
+        raise OptionError(f"position = {name!r}: there are {', '.join(names)} or {last}{meant}")
+    return SCHEMES[name]
+
+
+def owners(key: str) -> list[str]:
+    """The schemes that have a setting, by its option (`goat-init`) or its name in an arm (`init`)."""
+    return [name for name, scheme in SCHEMES.items() if scheme.settings.field_of(key)]
 
 
 def scheme_for(config: ModelConfig, layer: int) -> PositionScheme:
     """The scheme of one layer, with momentum or a convolution on top where the configuration asks for it."""
+    from dnagoat.attention.schemes.convolution import Convolution
+    from dnagoat.attention.schemes.momentum import Momentum
+
     scheme = SCHEMES[config.position.name](config, layer)
     if scheme.content < 2:
         raise OptionError(

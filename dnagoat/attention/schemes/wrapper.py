@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from torch import Tensor
+from copy import copy
+from typing import ClassVar
+
+from torch import Generator, Tensor
 
 from dnagoat.attention.schemes.base import At, Pair, PositionScheme
 from dnagoat.config import ModelConfig
 
 
 class Wrapper(PositionScheme):
-    """Base of what goes around a scheme; a subclass overrides `rotate`."""
+    """Base of what goes around a scheme; a subclass overrides `rotate` and has a name as a part."""
+
+    name: ClassVar[str]
 
     def __init__(self, inner: PositionScheme, config: ModelConfig) -> None:
         super().__init__(config, inner.layer)
@@ -27,6 +32,22 @@ class Wrapper(PositionScheme):
 
     def set_step(self, step: int) -> None:
         self.inner.set_step(step)
+
+    def removable(self) -> tuple[str, ...]:
+        return (*self.inner.removable(), self.name)
+
+    def without(self, part: str) -> PositionScheme:
+        if part == self.name:
+            return self.inner
+        around = copy(self)  # the same taps or strength, around another scheme
+        around._modules = {**self._modules, "inner": self.inner.without(part)}
+        return around
+
+    def spread(self, generator: Generator, slope: float) -> None:
+        self.inner.spread(generator, slope)
+
+    def exact_prior(self, i: Tensor, j: Tensor) -> Tensor | float:
+        return self.inner.exact_prior(i, j)
 
 
 def innermost(scheme: PositionScheme) -> PositionScheme:

@@ -11,36 +11,23 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, get_args
 
-from dnagoat.config import Family, MomentumConfig, RunConfig
+from dnagoat.attention.schemes.registry import owners, scheme_named
+from dnagoat.config import Family, MomentumConfig, PositionConfig, RunConfig
 from dnagoat.errors import OptionError
-from dnagoat.training.presets import GOAT, LADDER, changed, distances_named, refuse_idle
+from dnagoat.training.presets import NAME, SETTINGS, changed, read_settings
 from dnagoat.training.step.matching import matched
 
-
-def _periods(text: str) -> dict[str, Any]:
-    values = tuple(float(part) for part in text.split("/"))
-    return {GOAT + "periods": values, GOAT + "rank": len(values)}
-
-
-# What may follow an @: the fields that a value sets.
-SETTINGS: dict[str, Callable[[str], dict[str, Any]]] = {
-    "form": lambda text: {GOAT + "form": text},
-    "init": lambda text: {GOAT + "init": text},
-    "distances": distances_named,
-    "amplitude": lambda text: {GOAT + "amplitude": float(text)},
-    "rank": lambda text: {GOAT + "rank": int(text), GOAT + "periods": LADDER},
-    "periods": _periods,
-    "sink-width": lambda text: {GOAT + "sink_width": int(text)},
-    "rope-base": lambda text: {"model.position.rope_base": float(text)},
-    "momentum": lambda text: {"model.position.momentum": MomentumConfig(strength=float(text))},
-    "convolution": lambda text: {"model.position.convolution": int(text)},
-    "content": lambda text: {"model.content": int(text)},
-    "memory": lambda text: {"model.memory": tuple(re.split(r"[+,]", text))},
-    "heads": lambda text: {"model.heads": int(text)},
-    "normaliser": lambda text: {"model.normaliser": text},
-    "prior-lr-scale": lambda text: {"train.prior_lr_scale": float(text)},
-    "recipe": lambda text: {"train.recipe": text},
-    "lr": lambda text: {"train.lr": float(text)},
+# What may follow an @ in any arm, beside the settings of its scheme: the field that a value sets.
+EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
+    "momentum": ("model.position.momentum", lambda text: MomentumConfig(strength=float(text))),
+    "convolution": ("model.position.convolution", int),
+    "content": ("model.content", int),
+    "memory": ("model.memory", lambda text: tuple(re.split("[+,]", text))),
+    "heads": ("model.heads", int),
+    "normaliser": ("model.normaliser", str),
+    "prior-lr-scale": ("train.prior_lr_scale", float),
+    "recipe": ("train.recipe", str),
+    "lr": ("train.lr", float),
 }
 
 ALONE = {"memory": "+".join(get_args(Family))}  # what a setting means that is given no value
@@ -50,31 +37,44 @@ def options(arm: str) -> dict[str, Any]:
     """The fields that an arm sets; an `OptionError` says what is wrong with its name."""
     scheme, *settings = arm.split("@")
     name, _, parts = scheme.partition(":")
-    chosen: dict[str, Any] = {"model.position.name": name}
+    declared = scheme_named(name).settings
+    chosen: dict[str, Any] = {NAME: name}
     if parts:
-        if not name.startswith("goat"):
-            raise OptionError(f"--arm {arm}: {name} has no parts; parts follow goat, as in goat:spectral+sink")
-        chosen[GOAT + "parts"] = tuple(re.split(r"[+,]", parts))
+        if declared.field_of("parts") is None:
+            some = " or ".join(owners("parts"))
+            raise OptionError(f"--arm {arm}: {name} has no parts; parts follow {some}, as in goat:spectral+sink")
+        chosen[SETTINGS + "parts"] = declared.read("parts", parts)
     for setting in settings:
-        chosen |= _setting(arm, setting)
+        key, _, value = setting.partition("=")
+        value = value or ALONE.get(setting, "")
+        field = declared.field_of(key)
+        if not value or (field is None and key not in EVERY and not owners(key)):
+            known = [*(each.replace("_", "-") for each in declared.options()), *EVERY]
+            raise OptionError(f"--arm {arm}: @{setting} is none of @{'=, @'.join(known)}=")
+        try:
+            if key in EVERY:
+                path, read = EVERY[key]
+                chosen[path] = read(value)
+            else:
+                chosen[SETTINGS + (field or key)] = declared.read(field, value) if field else value
+        except ValueError:
+            raise OptionError(f"--arm {arm}: {value} cannot be read as {key}") from None
     return chosen
 
 
-def _setting(arm: str, setting: str) -> dict[str, Any]:
-    key, _, value = setting.partition("=")
-    value = value or ALONE.get(setting, "")
-    if key not in SETTINGS or not value:
-        raise OptionError(f"--arm {arm}: @{setting} is none of @{'=, @'.join(SETTINGS)}=")
-    try:
-        return SETTINGS[key](value)
-    except ValueError:
-        raise OptionError(f"--arm {arm}: {value} cannot be read as {key}") from None
+def position_of(arm: str) -> PositionConfig:
+    """The position scheme of an arm that sets nothing else."""
+    chosen = options(arm)
+    name = chosen.pop(NAME)
+    if others := [path for path in chosen if not path.startswith(SETTINGS)]:
+        raise OptionError(f"{arm}: {others[0].rpartition('.')[2]} is not of a scheme's own settings; leave it out")
+    values = read_settings(name, {path.removeprefix(SETTINGS): value for path, value in chosen.items()})
+    return PositionConfig(name=name, settings=scheme_named(name).settings().given(values))
 
 
 def of_arm(base: RunConfig, arm: str, *, seed: int, lr: float | None = None, match: bool = False) -> RunConfig:
     """The configuration of one run of an arm: the base's, with the arm's positions, a seed, and a learning rate."""
     config = changed(base, {**options(arm), "train.seed": seed} | ({} if lr is None else {"train.lr": lr}))
-    refuse_idle(config.model.position.name, options(arm))
     return config.but(model=matched(config.model)) if match else config
 
 

@@ -106,7 +106,7 @@ def ablations(
 
     The interval is a bootstrap over `blocks` (n,) of the genome; None where there is one block alone.
     """
-    parts = parts_of(model.config)
+    parts = parts_of(model)
     whole, counts = _nats(model, codes, options)
     rows: list[dict[str, Any]] = [
         {"without": None, "value": float(whole.sum() / counts.sum()), "count": int(counts.sum())}

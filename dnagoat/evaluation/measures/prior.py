@@ -5,16 +5,11 @@ The curves come from the very lanes that attention uses, so they cannot drift fr
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from dnagoat.attention.schemes.base import At, PositionScheme
-from dnagoat.attention.schemes.goat import Goat
-from dnagoat.attention.schemes.parts import Part
-from dnagoat.attention.schemes.rope import BiasedRope
 from dnagoat.attention.schemes.wrapper import innermost
 from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.model.transformer import DnaLM
@@ -49,7 +44,7 @@ def curves(model: DnaLM) -> list[Result]:
     """Each layer's heads at the `spaced` distances and positions of a window; layers without a prior are left out."""
     schemes = [innermost(attention.scheme) for attention in model.attentions()]
     context, device = model.config.context, next(model.parameters()).device
-    return [_layer(scheme, context, device) for scheme in schemes if scheme.lanes or isinstance(scheme, BiasedRope)]
+    return [_layer(scheme, context, device) for scheme in schemes if scheme.prefers]
 
 
 def spaced(length: int) -> list[int]:
@@ -65,43 +60,23 @@ def _layer(scheme: PositionScheme, context: int, device: torch.device) -> Result
     query = torch.tensor([context - 1], device=device)
     places = torch.tensor(spaced(context), device=device)
     curve = scheme.kernel(query, query - places)[:, 0]
-    parts: dict[str, Any] = dict(scheme.parts.items()) if isinstance(scheme, Goat) else {}
-    sink = parts["sink"].value(At(places, places)).double() if "sink" in parts else None
-    if sink is not None:
-        curve = curve - parts["sink"].value(At(query, query - places)).double()
-    slopes = parts["recency"].slopes if "recency" in parts else getattr(scheme, "slopes", None)
-    waves = spectral(scheme, query, query - places)
+    sink, there = scheme.sink(At(places, places)), scheme.sink(At(query, query - places))
+    if there is not None:
+        curve = curve - there.double()
+    slopes, waves = scheme.recency(), scheme.spectral(query, query - places)
     return {
         "layer": scheme.layer,
         "heads": [
             {
                 "head": head,
                 "log_prior": _rounded(curve[head] - curve[head, 0]),
-                "spectral": None if waves is None else _rounded(waves[head]),
+                "spectral": None if waves is None else _rounded(waves[head, 0]),
                 "sink": None if sink is None else _rounded(sink[head]),
                 "slope": None if slopes is None else float(slopes[head]),
             }
             for head in range(scheme.heads)
         ],
     }
-
-
-def spectral(scheme: PositionScheme, query: Tensor, keys: Tensor) -> Tensor | None:
-    """What the waves alone give, (H, S) nats for a single query; None where there are none.
-
-    RoPE's biases make nothing but waves.
-    """
-    if isinstance(scheme, BiasedRope):
-        return scheme.kernel(query, keys)[:, 0]
-    if isinstance(scheme, Goat) and "spectral" in scheme.parts:
-        return _product(scheme.parts["spectral"], query, keys, scheme.root)  # type: ignore[arg-type]
-    return None
-
-
-def _product(part: Part, query: Tensor, keys: Tensor, root: float) -> Tensor:
-    """The share of the log-prior that one part gives, (H, S) for a single query."""
-    at = At(query, keys)
-    return (part.query(at, root).double() @ part.key(at, root).double().transpose(-1, -2))[:, 0] / root
 
 
 def _rounded(values: Tensor) -> list[float]:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from dnagoat.attention.schemes.registry import scheme_for
+from dnagoat.attention.schemes.registry import SCHEMES, scheme_for
+from dnagoat.attention.schemes.wrapper import innermost
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
@@ -25,7 +26,7 @@ from dnagoat.training.step.loss import window_losses
 from dnagoat.wording import counted
 
 BATCHES = 50
-PUBLISHED = {"rope": 1.2054, "goat": 1.1294}
+PUBLISHED = {name: scheme.published.nll for name, scheme in SCHEMES.items() if scheme.published}
 
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
@@ -83,33 +84,32 @@ def _warnings(validated: int, windows: int, batch: int) -> list[str]:
 
 
 def other_start(run: Run) -> list[str]:
-    """What of a GOAT's prior is not as the authors' run had it: the published number is of theirs."""
+    """In what the scheme is not set as in the authors' run: the published number is of theirs."""
     position = run.config.model.position
-    if position.name != "goat":
+    if (published := PUBLISHED.get(position.name)) is None:
         return []
-    own, theirs = position.goat.leaves(), preset("paper")[0].position.goat.leaves()
-    other = [_told(name, own[name], theirs[name]) for name in own if own[name] != theirs[name]]
-    said = f"this GOAT does not start as the authors' ({'; '.join(other)}): their {PUBLISHED['goat']} is of another"
+    own, theirs = position.settings.leaves(), preset("paper")[0].position.but(name=position.name).settings.leaves()
+    other = [_apart(name, own[name], theirs[name]) for name in own if own[name] != theirs[name]]
+    said = f"this {position.name} is not set as the authors' ({'; '.join(other)}): their {published} is of another"
     return [said] if other else []
 
 
 def other_content(config: RunConfig) -> list[str]:
     """How many dimensions of a head the content has, where it is not as many as in the authors' module."""
     model = config.model
-    if model.position.name != "goat":
+    if model.position.name not in PUBLISHED:
         return []
     with torch.device("meta"):
-        own = scheme_for(model, 0).content
-    lanes = 2 * model.position.goat.rank + 1  # theirs: a cosine and a sine a frequency, one for all the rest
-    theirs = model.head_width - lanes
+        scheme = scheme_for(model, 0)
+    theirs = model.head_width - innermost(scheme).published_lanes
     said = (
-        f"content has {own} dimensions of a head, the authors' {theirs}: exact positions take more lanes than theirs; "
-        f"train with --content {theirs} for as many"
+        f"content has {scheme.content} dimensions of a head, the authors' {theirs}: exact positions take more lanes "
+        f"than theirs; train with --content {theirs} for as many"
     )
-    return [said] if own != theirs else []
+    return [said] if scheme.content != theirs else []
 
 
-def _told(name: str, own: Any, theirs: Any) -> str:
+def _apart(name: str, own: Any, theirs: Any) -> str:
     """`rank 6, not 2`; of lists, and where one has none, the name is enough."""
     plain = all(isinstance(value, (str, int, float)) for value in (own, theirs))
     return f"{name} {own}, not {theirs}" if plain else f"other {name}"

@@ -14,13 +14,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dnagoat.attention.schemes.base import At, PositionScheme
-from dnagoat.attention.schemes.goat import Goat
+from dnagoat.attention.schemes.base import At, PositionScheme, Waves
 from dnagoat.attention.schemes.momentum import Momentum
-from dnagoat.attention.schemes.parts import Spectral
 from dnagoat.attention.schemes.wrapper import innermost
 from dnagoat.evaluation.measure import Result
-from dnagoat.evaluation.measures.prior import curves, spectral
+from dnagoat.evaluation.measures.prior import curves
 from dnagoat.evaluation.microscope.anatomy import causal, divergence_from_uniform, effective_reach
 from dnagoat.evaluation.microscope.dominance import rank_waves
 from dnagoat.model.transformer import DnaLM
@@ -85,11 +83,9 @@ def _layer(scheme: PositionScheme, model: DnaLM) -> Result:
     prior, allowed = inner.kernel(keys[-1:], keys), causal(1, len(keys), device)
     reach = {mass: effective_reach(prior, allowed, mass).tolist() for mass in MASSES}
     divergence = divergence_from_uniform(prior, allowed)[:, 0].tolist()
-    parts: dict[str, Any] = dict(inner.parts.items()) if isinstance(inner, Goat) else {}
-    sink = parts["sink"].value(At(keys, keys)).double() if "sink" in parts else None
-    slopes = parts["recency"].slopes if "recency" in parts else getattr(inner, "slopes", None)
-    periods = _periods(parts["spectral"]) if "spectral" in parts else []
-    amplitudes = _amplitudes(parts["spectral"]).tolist() if "spectral" in parts else [[]] * inner.heads
+    sink, slopes, waves = inner.sink(At(keys, keys)), inner.recency(), inner.waves()
+    periods = [] if waves is None else _periods(waves)
+    amplitudes = [[]] * inner.heads if waves is None else _amplitudes(waves).tolist()
     peaks = _peaks(inner, keys)
     heads = [
         {
@@ -115,28 +111,28 @@ def _peaks(scheme: PositionScheme, keys: Tensor) -> list[int | None]:
     Waves whose periods have a common multiple peak again after it, those of 2, 3, 4, 6, 10.5 and 24 bases every 168:
     of equal peaks the nearest counts. In float64, where they differ by rounding alone.
     """
-    waves = spectral(deepcopy(scheme).double(), keys[-1:], keys)
+    waves = deepcopy(scheme).double().spectral(keys[-1:], keys)
     if waves is None:
         return [None] * scheme.heads
-    nearest_first = waves.flip(-1)
+    nearest_first = waves[:, 0].flip(-1)
     top, bottom = nearest_first.amax(-1, keepdim=True), nearest_first.amin(-1, keepdim=True)
     first = (nearest_first >= top - 1e-9 * (top - bottom)).int().argmax(-1)
     return [None if flat else distance for flat, distance in zip((top == bottom)[:, 0], first.tolist(), strict=True)]
 
 
-def _amplitudes(part: Spectral) -> Tensor:
+def _amplitudes(part: Waves) -> Tensor:
     """(H, R) nats: sqrt(a^2 + b^2) of each wave."""
     return torch.hypot(part.even, part.odd).double()
 
 
-def _periods(part: Spectral) -> list[float]:
+def _periods(part: Waves) -> list[float]:
     """R periods in bases: this layer's own, where they are learned."""
     return (2 * math.pi / part.frequencies).tolist()
 
 
-def _spectral(model: DnaLM) -> list[Spectral]:
-    inner = [innermost(attention.scheme) for attention in model.attentions()]
-    return [scheme.parts["spectral"] for scheme in inner if isinstance(scheme, Goat) and "spectral" in scheme.parts]  # type: ignore[misc]
+def _spectral(model: DnaLM) -> list[Waves]:
+    found = (innermost(attention.scheme).waves() for attention in model.attentions())
+    return [waves for waves in found if waves is not None]
 
 
 def _waves(model: DnaLM, start: DnaLM) -> list[Result]:

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from dnagoat.config import Frozen, RunConfig
+from dnagoat.attention.schemes.registry import USUAL
+from dnagoat.config import RunConfig
 from dnagoat.evaluation.comparison.arms import of_arm, run_folder
 from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.measures.lengths import fitting, parse, refuse_dense
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, SOME
 from dnagoat.evaluation.registry import ensure
+from dnagoat.frozen import Frozen
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import open_run
@@ -25,7 +27,7 @@ from dnagoat.training.step.matching import count
 class ExtrapolateOptions(Frozen):
     """Which arms are trained from which seeds, and at which lengths (`4x` or bases) the same bases are scored."""
 
-    arms: Annotated[tuple[str, ...], SOME, ONCE] = ("rope", "goat")
+    arms: Annotated[tuple[str, ...], SOME, ONCE] = USUAL
     seeds: int = Field(1, ge=1, le=MOST_SEEDS)
     preset: str = "tiny"
     training: dict[str, Any] = Field(default_factory=dict, description="fields of the run's configuration by path")

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from dnagoat.attention.schemes.base import At, Pair
 from dnagoat.attention.schemes.momentum import Momentum, shear
-from dnagoat.config import STRONGEST, Frozen, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
+from dnagoat.config import STRONGEST, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
 from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.probes.fit import Batch, learn
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
@@ -25,6 +25,7 @@ from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms
 from dnagoat.evaluation.probes.sweep import Sweep
 from dnagoat.evaluation.probes.vocabulary import TokenLM
+from dnagoat.frozen import Frozen
 from dnagoat.progress import Progress, silent
 
 Placement = Literal["after", "before"]

@@ -13,7 +13,8 @@ import torch
 from pydantic import Field, model_validator
 
 from dnagoat import __version__
-from dnagoat.config import Frozen, ModelConfig, RunConfig, TrainConfig
+from dnagoat.attention.schemes.registry import USUAL
+from dnagoat.config import ModelConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.comparison.arms import of_arm
 from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.probes.fit import Batch, learn
@@ -21,6 +22,7 @@ from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refu
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
 from dnagoat.evaluation.probes.sweep import Sweep
+from dnagoat.frozen import Frozen
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent
@@ -39,7 +41,7 @@ class RecallOptions(Frozen):
     times: Annotated[tuple[Annotated[int, Field(ge=1)], ...], SOME, ONCE, RISING] = (1, 2, 4, 8, 16)
     depths: int = Field(5, ge=2, le=1000, description="places from the start (0) to just before the question (1)")
     trials: int = Field(100, ge=1, description="sequences for each depth and length, a seed")
-    arms: Annotated[tuple[str, ...], SOME, ONCE] = ("rope", "goat")
+    arms: Annotated[tuple[str, ...], SOME, ONCE] = USUAL
     seeds: int = Field(1, ge=1, le=MOST_SEEDS)
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()

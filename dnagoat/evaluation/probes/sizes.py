@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from dnagoat.config import GoatConfig, ModelConfig, PositionConfig, TrainConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import ModelConfig, PositionConfig, TrainConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.probes.induction import InductionOptions
 from dnagoat.evaluation.probes.recall import RecallOptions
@@ -38,7 +39,7 @@ def recall_preset(name: str, task: TaskName) -> RecallOptions:
                 heads=8,
                 layers=12,
                 mlp_width=2048,
-                position=PositionConfig(goat=GoatConfig(init="seeded", rank=2, periods=None)),
+                position=PositionConfig(settings=GoatConfig(init="seeded", rank=2, periods=None)),
             ),
             train=TrainConfig(steps=PAPER_STEPS, batch_size=32, lr=3e-4, warmup=500),
         ),

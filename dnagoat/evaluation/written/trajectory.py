@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field, model_validator
 
-from dnagoat.config import Frozen
 from dnagoat.evaluation.scoring.intervals import LEVEL, RESAMPLES, Interval
+from dnagoat.frozen import Frozen
 
 Floats = npt.NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from urllib.parse import urljoin
 
 from pydantic import Field, model_validator
 
-from dnagoat.config import Frozen
 from dnagoat.errors import DnagoatError, OptionError, SourceError
+from dnagoat.frozen import Frozen
 
 SHIPPED: Final = Path(__file__).with_name("assemblies.toml")
 

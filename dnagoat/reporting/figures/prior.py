@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.figures.figure import Figure, canvas
 from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.style import GRID, MUTED, drawing, looks
@@ -39,11 +40,6 @@ class Head:
     sinks: list[Sequence[float]]
 
 
-def learned(position: str) -> bool:
-    """Whether a scheme of this name learns where its heads look; the others' priors are fixed, or none."""
-    return position.startswith("goat") or position == "rope+bias"
-
-
 def log_prior(results: Results, run: RunResults) -> Figure | None:
     """The learned log-prior of one run, and where its training started."""
     heads = _heads(run)
@@ -64,7 +60,7 @@ def sink(results: Results, run: RunResults) -> Figure | None:
 
 def _heads(run: RunResults) -> list[Head]:
     """Every head of a run whose prior is learned; empty for other schemes."""
-    if not learned(run.config.model.position.name):
+    if not SCHEMES[run.config.model.position.name].learned:
         return []
     return [
         Head(

@@ -11,7 +11,6 @@ from dnagoat.files import write_json
 from dnagoat.training.kept.lock import WORKERS, WRITER
 from dnagoat.training.kept.metrics import METRICS, SUMMARY
 from dnagoat.training.kept.run import open_run
-from dnagoat.training.presets import GOAT
 
 CONFIG = "config.json"
 OURS = (CONFIG, METRICS, SUMMARY, "checkpoints", "best", "last", "evaluation", "generated", "report", "tensorboard")
@@ -56,8 +55,6 @@ def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | N
 def differences(before: RunConfig, after: RunConfig) -> str:
     """`train.lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
     old, new = before.leaves(), after.leaves()
-    if not (before.model.position.primed or after.model.position.primed):
-        old, new = ({path: value for path, value in each.items() if GOAT not in path} for each in (old, new))
     loose = {"dataset", "tool_version", "train.micro_batch", "train.keep"}  # where it lies, and how it is computed
     return "; ".join(
         f"{name} {old.get(name)}, not {new.get(name)}"

@@ -14,8 +14,8 @@ from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
-from dnagoat.config import Frozen
 from dnagoat.errors import OptionError
+from dnagoat.frozen import Frozen
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.launch.meeting import PATIENCE
 from dnagoat.training.launch.processes import Parallel, Processes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from dnagoat.attention.schemes.registry import PLAIN
 from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
@@ -19,7 +20,7 @@ def count(config: ModelConfig) -> int:
 def matched(config: ModelConfig, reference: ModelConfig | None = None) -> ModelConfig:
     """The configuration with the MLP width that comes nearest to the reference's number of parameters (plain RoPE of
     the same size, where none is given); the rest is less than one column of every MLP."""
-    reference = reference or config.but(position=PositionConfig(name="rope"), content=None)
+    reference = reference or config.but(position=PositionConfig(name=PLAIN), content=None)
     wanted = count(reference)
     column = 2 * config.width * config.layers  # one hidden unit in every layer: a row up and a column down
     width = config.mlp_width + round((wanted - count(config)) / column)

@@ -12,7 +12,7 @@ from dnagoat.attention.proof.parity import ALIBI_LIKE, SUBJECTS, Subject
 from dnagoat.attention.schemes.base import At
 
 BF16 = torch.bfloat16
-RECENCY = Subject("goat", parts=("recency",))
+RECENCY = Subject("goat", {"parts": ("recency",)})
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.label)
@@ -46,7 +46,7 @@ def test_the_lanes_are_the_formula_at_any_positions(subject: Subject) -> None:
 
 @pytest.mark.parametrize("length", [128, 1024, 8192, 16_384])
 def test_recency_in_bfloat16(length: int) -> None:
-    assert parity.total_variation(Subject("goat", parts=("recency",), heads=2), length, BF16) <= 2e-3
+    assert parity.total_variation(Subject("goat", {"parts": ("recency",)}, heads=2), length, BF16) <= 2e-3
 
 
 def test_recency_in_bfloat16_under_sharp_content() -> None:
@@ -68,7 +68,7 @@ def test_a_single_lane_would_not_pass() -> None:
 def test_smooth_parts_in_bfloat16(part: str, bar: float, length: int) -> None:
     """Alone, and beside the other parts at rest: the head then has another content width to make up for."""
     for parts in ((part,), ("spectral", "sink", "recency")):
-        scheme = Subject("goat", parts=parts).layer().scheme  # type: ignore[arg-type]
+        scheme = Subject("goat", {"parts": parts}).layer().scheme
         with torch.no_grad():
             for name, parameter in scheme.named_parameters():
                 if part not in name and name.endswith(("even", "odd", "gain", "first", "slopes")):

@@ -12,10 +12,10 @@ from torch import Tensor, nn
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.schemes.authors import AuthorsRecency, AuthorsSink
 from dnagoat.attention.schemes.base import At
-from dnagoat.attention.schemes.goat import Goat
-from dnagoat.config import GoatConfig, GoatPart, ModelConfig, PositionConfig
+from dnagoat.attention.schemes.goat import Goat, GoatConfig, PartName
+from dnagoat.attention.schemes.starts import SEEDED_SD
+from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.measure.peer import VERSION, installed
-from dnagoat.model.initial import SEEDED_SD
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import preset
 
@@ -24,10 +24,10 @@ needs_theirs = pytest.mark.skipif(
 )
 HEADS, HEAD, CONTEXT = 4, 64, 1024
 WIDTH = HEADS * HEAD
-PARTS: list[tuple[GoatPart, ...]] = [("spectral",), ("sink",), ("recency",), ("spectral", "sink", "recency")]
+PARTS: list[tuple[PartName, ...]] = [("spectral",), ("sink",), ("recency",), ("spectral", "sink", "recency")]
 
 
-def theirs_with(parts: tuple[GoatPart, ...], rank: int, seed: int = 0) -> Any:
+def theirs_with(parts: tuple[PartName, ...], rank: int, seed: int = 0) -> Any:
     """Their module with a prior of which only some parts say anything, large enough that each of them is seen."""
     torch.manual_seed(seed)
     module = import_module("goat").GoatAttention(
@@ -55,7 +55,7 @@ def theirs_with(parts: tuple[GoatPart, ...], rank: int, seed: int = 0) -> Any:
     return module
 
 
-def ours_like(theirs: Any, parts: tuple[GoatPart, ...], rank: int) -> Attention:
+def ours_like(theirs: Any, parts: tuple[PartName, ...], rank: int) -> Attention:
     """Our layer with their weights; content is as wide as theirs."""
     goat = GoatConfig(form="authors", parts=parts, rank=rank)
     config = ModelConfig(
@@ -63,7 +63,7 @@ def ours_like(theirs: Any, parts: tuple[GoatPart, ...], rank: int) -> Attention:
         heads=HEADS,
         layers=1,
         context=CONTEXT,
-        position=PositionConfig(goat=goat),
+        position=PositionConfig(settings=goat),
         kernel="sdpa",
         content=theirs.content_dim,
     )
@@ -112,7 +112,7 @@ def weights_of(layer: Attention, x: Tensor) -> Tensor:
 @pytest.mark.parametrize("rank", [2, 8])
 @pytest.mark.parametrize("parts", PARTS, ids="+".join)
 @torch.no_grad()
-def test_attention_is_their_modules_under_their_weights(parts: tuple[GoatPart, ...], rank: int) -> None:
+def test_attention_is_their_modules_under_their_weights(parts: tuple[PartName, ...], rank: int) -> None:
     theirs = theirs_with(parts, rank)
     ours = ours_like(theirs, parts, rank)
     for length in (1, 7, 128):  # beyond, their one lane of slope * j costs their float32 its digits
@@ -138,7 +138,7 @@ def test_a_part_that_is_left_out_would_be_seen() -> None:
 def test_the_start_is_theirs() -> None:
     """What they draw has their spread, all else their values; the preset's prior is theirs at step 0."""
     config, _ = preset("paper")
-    goat = config.position.goat
+    goat = config.position.settings
     theirs = import_module("goat").GoatAttention(
         config.width,
         config.heads,
@@ -167,7 +167,7 @@ def test_the_start_is_theirs() -> None:
 @pytest.mark.parametrize("init", ["seeded", "uniform"])
 def test_every_parameter_has_a_gradient_within_two_steps(init: str) -> None:
     goat = GoatConfig(form="authors", init=init)  # type: ignore[arg-type]
-    config = ModelConfig(width=64, heads=2, layers=1, mlp_width=64, context=64, position=PositionConfig(goat=goat))
+    config = ModelConfig(width=64, heads=2, layers=1, mlp_width=64, context=64, position=PositionConfig(settings=goat))
     model, codes = DnaLM(config), torch.randint(0, 4, (2, 64))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     felt: set[str] = set()
@@ -182,7 +182,7 @@ def test_every_parameter_has_a_gradient_within_two_steps(init: str) -> None:
 
 def test_uniform_is_no_prior_to_twelve_digits() -> None:
     goat = GoatConfig(form="authors", init="uniform")
-    model = DnaLM(ModelConfig(width=128, heads=2, layers=2, position=PositionConfig(goat=goat)))
+    model = DnaLM(ModelConfig(width=128, heads=2, layers=2, position=PositionConfig(settings=goat)))
     j = torch.arange(1000)
     for attention in model.attentions():
         prior = attention.scheme.log_prior(j, j)
@@ -192,7 +192,7 @@ def test_uniform_is_no_prior_to_twelve_digits() -> None:
 def test_the_form_is_its_parts_and_its_settings() -> None:
     goat = GoatConfig(form="authors")
     assert (goat.init, goat.rank, goat.periods, goat.sink_width, goat.sink_frequencies) == ("seeded", 2, None, 4, 8)
-    scheme = Goat(ModelConfig(position=PositionConfig(goat=goat)))
+    scheme = Goat(ModelConfig(position=PositionConfig(settings=goat)))
     assert isinstance(scheme.parts["sink"], AuthorsSink) and isinstance(scheme.parts["recency"], AuthorsRecency)
     assert scheme.lanes == 12 and scheme.content == 52
     periods = 2 * torch.pi / scheme.parts["spectral"].frequencies

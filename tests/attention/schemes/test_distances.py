@@ -9,16 +9,19 @@ import torch
 
 from dnagoat.attention.proof import reference
 from dnagoat.attention.schemes.base import At
-from dnagoat.attention.schemes.distances import distances, peak_biases, peaks
-from dnagoat.config import DISTANCE_PERIODS, DNA_PERIODS, GoatConfig, ModelConfig, PositionConfig
+from dnagoat.attention.schemes.biased_rope import peak_biases
+from dnagoat.attention.schemes.distances import distances, peaks
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.attention.schemes.waves import DISTANCE_PERIODS, DNA_PERIODS
+from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.presets import changed, configure, distances_named, distances_text
+from dnagoat.training.presets import SETTINGS, changed, configure
 
 
 def model_config(**goat: object) -> ModelConfig:
     prior = GoatConfig(init="distances", rank=len(DISTANCE_PERIODS), periods=DISTANCE_PERIODS, **goat)
-    return ModelConfig(width=128, heads=4, layers=4, position=PositionConfig(goat=prior))
+    return ModelConfig(width=128, heads=4, layers=4, position=PositionConfig(settings=prior))
 
 
 def test_the_rule_names_a_distance_for_every_head_and_repeats_none_in_a_layer() -> None:
@@ -75,15 +78,16 @@ def test_distances_given_by_hand_and_their_faults() -> None:
 def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
     base = configure("tiny", "data", "hash", 512, {})
     goat = changed(
-        base, {"model.position.goat.init": "distances"} | distances_named("1/2,1/4,1/8,1/12")
-    ).model.position.goat
+        base, {"model.position.settings.init": "distances"} | {SETTINGS + "distances": "1/2,1/4,1/8,1/12"}
+    ).model.position.settings
     assert goat.periods == DISTANCE_PERIODS and goat.rank == 6
     assert goat.distances == ((1, 2), (1, 4), (1, 8), (1, 12))
-    some = distances_named("1/-,-/4,1/8,1/12")
-    assert distances_text(changed(base, some).model.position.goat.distances or ()) == "1/-,-/4,1/8,1/12"
-    assert changed(base, {"model.position.goat.init": "uniform"}).model.position.goat.periods == DNA_PERIODS
+    some = {SETTINGS + "goat-distances": "1/-,-/4,1/8,1/12"}
+    assert changed(base, some).model.position.settings.written()["goat-distances"] == "1/-,-/4,1/8,1/12"
+    assert changed(base, {"model.position.settings.init": "uniform"}).model.position.settings.periods == DNA_PERIODS
     assert (
-        base.model.position.goat == changed(base, {"model.position.goat.init": "distances"}).model.position.goat
+        base.model.position.settings
+        == changed(base, {"model.position.settings.init": "distances"}).model.position.settings
     )  # what `goat` alone means
 
 
@@ -103,7 +107,9 @@ def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:
     goat = GoatConfig(parts=("spectral",), periods=DISTANCE_PERIODS, rank=6, init="distances")
     kernels = []
     for name in ("goat", "rope+bias"):
-        config = ModelConfig(width=128, heads=2, layers=2, context=64, position=PositionConfig(name=name, goat=goat))
+        config = ModelConfig(
+            width=128, heads=2, layers=2, context=64, position=PositionConfig(name=name, settings=goat)
+        )
         attention = next(DnaLM(config).double().attentions())
         scheme, at = attention.scheme, torch.arange(40)
         if name == "goat":
@@ -119,16 +125,16 @@ def test_a_rope_with_biases_starts_with_the_same_kernel() -> None:
 
 
 def test_waves_chosen_by_hand_and_sparse_weights_start_seeded_unless_distances_are_asked_for() -> None:
-    goat = "model.position.goat."
+    goat = "model.position.settings."
     base, paper = configure("tiny", "data", "hash", 512, {}), configure("paper", "data", "hash", 512, {})
     by_hand = {goat + "rank": 2, goat + "periods": (3.0, 171.0)}
-    assert changed(base, by_hand).model.position.goat.init == "seeded"
-    assert changed(base, {**by_hand, goat + "init": "distances"}).model.position.goat.init == "distances"
-    biased = changed(base, {**by_hand, "model.position.name": "rope+bias"}).model.position.goat
+    assert changed(base, by_hand).model.position.settings.init == "seeded"
+    assert changed(base, {**by_hand, goat + "init": "distances"}).model.position.settings.init == "distances"
+    biased = changed(base, {**by_hand, "model.position.name": "rope+bias"}).model.position.settings
     assert biased.init == "distances"
-    sparse = changed(base, {"model.normaliser": "entmax15"}).model.position.goat
+    sparse = changed(base, {"model.normaliser": "entmax15"}).model.position.settings
     assert (sparse.init, sparse.periods) == ("seeded", DNA_PERIODS)
-    uniform = changed(paper, {goat + "init": "uniform"}).model.position.goat
+    uniform = changed(paper, {goat + "init": "uniform"}).model.position.settings
     assert (uniform.init, uniform.rank, uniform.periods) == ("uniform", 2, None)  # the preset's own waves
 
 

@@ -8,21 +8,22 @@ import pytest
 import torch
 from torch import Tensor
 
+from dnagoat.attention.lanes.rotation import turned
 from dnagoat.attention.proof.parity import Subject
-from dnagoat.attention.proof.reference import log_prior, rope_ladder, rotated
+from dnagoat.attention.proof.reference import log_prior
 from dnagoat.attention.schemes.alibi import alibi_slopes
 from dnagoat.attention.schemes.base import At, PositionScheme
-from dnagoat.attention.schemes.goat import Goat
+from dnagoat.attention.schemes.goat import Goat, GoatConfig
 from dnagoat.attention.schemes.momentum import Momentum, shear
 from dnagoat.attention.schemes.parts import Recency, Spectral
 from dnagoat.attention.schemes.registry import SCHEMES, scheme_for
-from dnagoat.attention.schemes.rope import Rope, turned
-from dnagoat.config import GoatConfig, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.attention.schemes.rope import Rope, exact_ladder, exact_rotation
+from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.errors import OptionError
 
 
 def goat(**settings: object) -> Goat:
-    config = ModelConfig(position=PositionConfig(goat=GoatConfig(**settings)))
+    config = ModelConfig(position=PositionConfig(settings=GoatConfig(**settings)))
     return Goat(config)
 
 
@@ -54,7 +55,7 @@ def test_alibi_slopes_follow_the_papers_rule(heads: int) -> None:
 
 
 def test_spectral_depends_on_the_difference_alone() -> None:
-    scheme = Subject("goat", parts=("spectral",)).layer().double().scheme
+    scheme = Subject("goat", {"parts": ("spectral",)}).layer().double().scheme
     near, far = scheme.log_prior(torch.arange(9), torch.arange(9)), scheme.log_prior(*[torch.arange(9) + 50_000] * 2)
     torch.testing.assert_close(near, far, rtol=0, atol=1e-8)
 
@@ -83,7 +84,7 @@ def test_a_period_in_bases_repeats_after_so_many_bases() -> None:
 
 @pytest.mark.parametrize("parts", [("spectral",), ("sink",), ("recency",), ("spectral", "sink", "recency")])
 def test_parts_are_separate_and_add_up(parts: tuple[str, ...]) -> None:
-    scheme = Subject("goat", parts=parts).layer().double().scheme  # type: ignore[arg-type]
+    scheme = Subject("goat", {"parts": parts}).layer().double().scheme
     assert isinstance(scheme, Goat) and set(scheme.parts) == set(parts)
     j = torch.arange(40)
     whole, expected = scheme.log_prior(j, j), log_prior(scheme, j, j)
@@ -123,7 +124,7 @@ def test_a_rotation_in_half_precision_rounds_once(dtype: torch.dtype) -> None:
     scheme = Rope(ModelConfig(position=PositionConfig(name="rope")))
     x, at = torch.randn(1, 1, 2000, 64).to(dtype), At(torch.arange(10_000, 12_000))
     got, _, _ = scheme.rotate(x.clone(), x.clone(), at)
-    want = rotated(x.double(), at.queries, rope_ladder(64, scheme.base))
+    want = exact_rotation(x.double(), at.queries, exact_ladder(64, scheme.base))
     assert ((got - want).abs() <= 1.001 * torch.finfo(dtype).eps / 2 * want.abs() + 1e-6).all()
 
 

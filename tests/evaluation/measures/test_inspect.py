@@ -13,7 +13,9 @@ from typer.testing import CliRunner
 
 from dnagoat.attention.proof.reference import log_prior
 from dnagoat.attention.schemes.alibi import alibi_slopes
-from dnagoat.config import DISTANCE_PERIODS, GoatConfig, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.attention.schemes.waves import DISTANCE_PERIODS
+from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.inspect import ablations, content_against_prior
 from dnagoat.evaluation.microscope.anatomy import tightness
@@ -139,7 +141,7 @@ def test_checkpoints_of_the_same_steps_are_known_by_their_weights(make_run) -> N
 def test_the_authors_form_is_looked_at_as_ours_is(make_run) -> None:
     """Slopes are told as slopes, not as what softplus makes them of, and every part can be switched off."""
     goat = GoatConfig(form="authors", sink_frequencies=2)
-    run = trained(make_run("goat"), [1, 2], goat=goat)
+    run = trained(make_run("goat"), [1, 2], settings=goat)
     result = ensure(run, "inspect", OPTIONS)
     assert {row["without"] for row in result["ablations"]} == {None, "spectral", "sink", "recency"}
     start = result["checkpoints"][0]["layers"][0]
@@ -165,7 +167,7 @@ def test_momentum_is_told_of_each_layer_at_each_checkpoint(make_run) -> None:
 def model_of(name: str = "goat", **goat: object) -> DnaLM:
     """Two layers of two heads whose waves start at distances, and no other part."""
     goat = {"parts": ("spectral",), "periods": DISTANCE_PERIODS, "rank": len(DISTANCE_PERIODS), **goat}
-    position = PositionConfig(name=name, goat=GoatConfig(**goat))  # type: ignore[arg-type]
+    position = PositionConfig(name=name, settings=GoatConfig(**goat))  # type: ignore[arg-type]
     return DnaLM(ModelConfig(width=128, heads=2, layers=2, context=1024, position=position)).eval()
 
 

@@ -5,7 +5,8 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from dnagoat.config import GoatConfig, PositionConfig, RunConfig
+from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.config import PositionConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measures.protocol_paper import other_content, other_start
 from dnagoat.evaluation.registry import ensure
@@ -15,7 +16,7 @@ from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.presets import preset
 from dnagoat_cli import app
 
-PAPER = preset("paper")[0].position.goat
+PAPER = preset("paper")[0].position.settings
 
 
 def test_n_is_scored_and_the_first_base_is_not(make_run, dataset: Dataset) -> None:
@@ -73,7 +74,7 @@ def test_other_evaluations_are_said_in_the_result_and_in_the_terminal(
     ("goat", "said"),
     [
         (PAPER, None),
-        (PAPER.but(init="uniform"), "does not start as the authors' (init uniform, not seeded): their 1.1294"),
+        (PAPER.but(init="uniform"), "is not set as the authors' (init uniform, not seeded): their 1.1294"),
         (GoatConfig(), "form own, not authors; "),
         (GoatConfig(), "init distances, not seeded"),
         (PAPER.but(rank=2, periods=(3.0, 10.5)), "(other periods)"),
@@ -81,7 +82,7 @@ def test_other_evaluations_are_said_in_the_result_and_in_the_terminal(
 )
 def test_a_goat_of_another_start_says_that_the_published_number_is_not_its(make_run, goat, said: str | None) -> None:
     run = make_run("goat", classes=5)
-    position = run.config.model.position.but(goat=goat)
+    position = run.config.model.position.but(settings=goat)
     config = run.config.but(model=run.config.model.but(position=position))
     write_json(run.path / "config.json", config.model_dump(mode="json"))
     found = [text for text in other_start(open_run(run.path)) if "1.1294" in text]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
+from dnagoat.attention.schemes.goat import Form, GoatConfig
 from dnagoat.attention.schemes.wrapper import innermost
-from dnagoat.config import GoatConfig, GoatForm, ModelConfig, MomentumConfig, PositionConfig
+from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.evaluation.microscope.ablation import parts_of, without
 from dnagoat.evaluation.microscope.anatomy import normalised
 from dnagoat.evaluation.microscope.observe import Seen, observing
@@ -15,10 +16,10 @@ from dnagoat.model.transformer import DnaLM
 SCHEMES = ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
 
 
-def model_of(name: str, momentum: float | None = None, form: GoatForm = "own", content: int | None = None) -> DnaLM:
+def model_of(name: str, momentum: float | None = None, form: Form = "own", content: int | None = None) -> DnaLM:
     """A small model whose prior is far from where it starts."""
     shear = None if momentum is None else MomentumConfig(strength=momentum)
-    position = PositionConfig(name=name, momentum=shear, goat=GoatConfig(form=form, sink_width=8))  # type: ignore[arg-type]
+    position = PositionConfig(name=name, momentum=shear, settings=GoatConfig(form=form, sink_width=8))  # type: ignore[arg-type]
     config = ModelConfig(width=128, heads=2, layers=2, mlp_width=64, context=32, position=position, content=content)
     model = DnaLM(config).eval()
     random = torch.Generator().manual_seed(0)
@@ -93,19 +94,19 @@ def test_every_part_matters_while_it_is_off_and_is_back_afterwards(name: str) ->
     model = model_of(name, momentum=0.8)
     with torch.no_grad():
         plain = model(CODES)
-        for part in parts_of(model.config):
+        for part in parts_of(model):
             with without(model, part):
                 assert (model(CODES) - plain).abs().max() > 1e-5, part
             assert torch.equal(model(CODES), plain), part
 
 
 def test_which_parts_there_are() -> None:
-    assert parts_of(model_of("nope").config) == []
-    assert parts_of(model_of("alibi").config) == ["bias"]
-    assert parts_of(model_of("rope+bias").config) == ["bias", "rotation"]
+    assert parts_of(model_of("nope")) == []
+    assert parts_of(model_of("alibi")) == ["bias"]
+    assert parts_of(model_of("rope+bias")) == ["bias", "rotation"]
     convolved = model_of("rope").config.but(position=PositionConfig(name="rope", convolution=3))
     assert parts_of(convolved) == ["rotation", "convolution"]
-    assert parts_of(model_of("goat+rope", 1.0).config) == ["spectral", "sink", "recency", "rotation", "momentum"]
+    assert parts_of(model_of("goat+rope", 1.0)) == ["spectral", "sink", "recency", "rotation", "momentum"]
 
 
 def test_a_goat_without_all_its_parts_is_plain_attention_over_the_same_content() -> None:

@@ -181,7 +181,7 @@ def test_inspect_shows_a_run_and_writes_figures_where_asked(make_run, tmp_path: 
         (["induction", "--vocabulary", "99999999999"], "symbols at once"),
         (["induction", "--trials", "99999999999"], "symbols at once"),
         (["induction", "--seeds", "99999999999"], "less than or equal to 1000"),
-        (["induction", "--rope-base", "10", "--position", "nope"], "rope-base belongs to rope"),
+        (["induction", "--position", "nope@rope-base=10"], "rope-base belongs to rope"),
         (["passkey", "--times", "0"], "times.0 = 0: Input should be greater than or equal to 1"),
         (["needle", "--times", "1,-2"], "times.1 = -2"),
         (["passkey", "--times", "1,2,1"], "1 is named twice"),

@@ -17,7 +17,7 @@ def test_paper_is_what_the_papers_say() -> None:
         assert (model.width, model.layers, model.heads, model.mlp_width) == (512, 12, 8, 2048)
         assert (recall.task, recall.length, recall.marker, recall.key) == (task, 1024, 12, key)
         assert recall.hidden.room(recall.length) > 0
-        goat = model.position.goat
+        goat = model.position.settings
         assert (goat.init, goat.rank, goat.periods, goat.sink_frequencies) == ("seeded", 2, None, 8)
         for arm in ("rope", "goat", "alibi"):
             config = recall.config(arm, seed=0).model

@@ -58,7 +58,9 @@ def test_a_signal_in_the_last_step_finds_the_run_done(config: RunConfig, whole: 
 
 
 def test_the_authors_form_is_resumed_bit_for_bit(config: RunConfig, tmp_path: Path) -> None:
-    theirs = changed(config, {"model.position.goat.form": "authors", "model.content": 59, "train.precision": "bf16"})
+    theirs = changed(
+        config, {"model.position.settings.form": "authors", "model.content": 59, "train.precision": "bf16"}
+    )
     list(train(theirs, tmp_path / "whole", device="cpu"))
     with pytest.raises(Stopped):
         list(train(theirs, tmp_path / "run", device="cpu", stop=stops_at(5)))

@@ -49,9 +49,9 @@ def test_a_run_that_was_never_validated_says_which_checkpoint_it_has(run: Run) -
 
 def test_a_wrong_name_is_met_with_those_there_are() -> None:
     with pytest.raises(OptionError, match=r"position = 'RoPE': there are 'nope', .*; did you mean rope\?"):
-        PositionConfig(name="RoPE")  # type: ignore[arg-type]
+        PositionConfig(name="RoPE")
     with pytest.raises(OptionError, match=r"^position = 'xyz': there are 'nope'[^;]*$"):
-        PositionConfig(name="xyz")  # type: ignore[arg-type]
+        PositionConfig(name="xyz")
 
 
 def test_a_dataset_that_moved_is_asked_for(run: Run) -> None:
@@ -59,7 +59,7 @@ def test_a_dataset_that_moved_is_asked_for(run: Run) -> None:
         run.dataset()
 
 
-@pytest.mark.parametrize("change", [{"format": 2}, {"elephant": 1}, {"model": {"width": -1}}])
+@pytest.mark.parametrize("change", [{"format": 1}, {"elephant": 1}, {"model": {"width": -1}}])
 def test_a_configuration_that_is_not_ours_is_named_with_its_file(run: Run, change: dict[str, object]) -> None:
     write_json(run.path / "config.json", run.config.model_dump(mode="json") | change)
     with pytest.raises(RunError, match=r"config\.json cannot be read"):
