@@ -9,6 +9,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
+from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting import microscope
 from dnagoat.reporting.figures import prior
 from dnagoat.reporting.results import Results, read_runs
@@ -120,5 +121,5 @@ def test_the_start_that_a_prior_holds_is_drawn(tmp_path: Path) -> None:
 
 
 def test_biases_of_rope_are_drawn_and_a_fixed_prior_is_not() -> None:
-    assert [prior.learned(name) for name in ("goat", "goat+rope", "rope+bias")] == [True] * 3
-    assert not any(prior.learned(name) for name in ("alibi", "rope", "nope", "sinusoidal"))
+    assert [SCHEMES[name].learned for name in ("goat", "goat+rope", "rope+bias")] == [True] * 3
+    assert not any(SCHEMES[name].learned for name in ("alibi", "rope", "nope", "sinusoidal"))

@@ -105,7 +105,7 @@ def test_which_parts_there_are() -> None:
     assert parts_of(model_of("alibi")) == ["bias"]
     assert parts_of(model_of("rope+bias")) == ["bias", "rotation"]
     convolved = model_of("rope").config.but(position=PositionConfig(name="rope", convolution=3))
-    assert parts_of(convolved) == ["rotation", "convolution"]
+    assert parts_of(DnaLM(convolved)) == ["rotation", "convolution"]
     assert parts_of(model_of("goat+rope", 1.0)) == ["spectral", "sink", "recency", "rotation", "momentum"]
 
 
