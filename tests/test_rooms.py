@@ -64,3 +64,13 @@ def test_module_keeps_to_its_room(path: Path) -> None:
 def test_rooms_are_all_named() -> None:
     found = {path.relative_to(ROOT / "dnagoat").parts[0].removesuffix(".py") for path in MODULES} - {"__init__"}
     assert found <= set(RANK), f"rooms without a place in the order: {sorted(found - set(RANK))}"
+
+
+@pytest.mark.parametrize(
+    "path", [*MODULES, *(ROOT / "cli").rglob("*.py")], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_no_function_is_found_by_a_string(path: Path) -> None:
+    """A type checker follows an import, and not `import_module`."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert not {"importlib", "import_module", "__import__"} & {*names, *imports(tree)}

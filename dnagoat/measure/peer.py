@@ -6,7 +6,6 @@ that is equal to it but for its lanes is `goat` in the authors' form, which pres
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
@@ -49,9 +48,11 @@ class PeerAttention(nn.Module):
     def __init__(self, config: ModelConfig, layer: int) -> None:
         super().__init__()
         refuse_other()
+        from goat import GoatAttention
+
         self.scheme = PositionScheme(config, layer)
         goat = self.scheme.settings_as(GoatConfig)
-        self.theirs = import_module("goat").GoatAttention(
+        self.theirs = GoatAttention(
             config.width,
             config.heads,
             bias=False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -25,12 +24,6 @@ Show what a dataset or a run holds, and whether it is still whole.
 """
 
 RUN = "Of a run"
-
-# File that tells the kind of a folder -> module whose `show(path, request)` draws it.
-KINDS = {
-    "manifest.json": "dnagoat_cli.terminal.dataset",
-    "config.json": "dnagoat_cli.terminal.microscope",
-}
 
 
 class Request(NamedTuple):
@@ -68,10 +61,14 @@ def inspect_(
         raise OptionError("--source is the file that --verify compares; give both")
     if (verify or leakage) and (path / "config.json").is_file():
         raise OptionError(f"--verify and --leakage look at a dataset, and {path} is a run; name its dataset")
-    for file, module in KINDS.items():
-        if (path / file).is_file():
-            importlib.import_module(module).show(
-                path, Request(verify, leakage, source, as_json, windows, split, device, out, force)
-            )
-            return
-    raise OptionError(f"{path} is neither a dataset (manifest.json) nor a run (config.json)")
+    request = Request(verify, leakage, source, as_json, windows, split, device, out, force)
+    if (path / "manifest.json").is_file():
+        from dnagoat_cli.terminal.dataset import show as show_dataset
+
+        show_dataset(path, request)
+    elif (path / "config.json").is_file():
+        from dnagoat_cli.terminal.microscope import show as show_run
+
+        show_run(path, request)
+    else:
+        raise OptionError(f"{path} is neither a dataset (manifest.json) nor a run (config.json)")
