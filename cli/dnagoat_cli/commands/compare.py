@@ -9,6 +9,7 @@ import typer
 
 from dnagoat_cli.main import app
 from dnagoat_cli.options import training as o
+from dnagoat_cli.options.unfold import settings, unfold
 
 EXAMPLES = """
 Compare position schemes so that the verdict can be trusted.
@@ -37,14 +38,14 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
 
 @app.command(help=EXAMPLES)
+@unfold
 def compare(
     dataset: Annotated[Path, typer.Argument(help="Folder that `prepare` wrote.")],
     arm: Annotated[list[str], typer.Option(help="An arm; repeat it, the reference first.")],
     out: Annotated[Path, typer.Option(help="Folder of the comparison: a run folder each, comparison.json.")],
+    shared: o.Shared,
     seeds: Annotated[int, typer.Option(help="Runs of every arm; a verdict on a method needs 3.", min=1)] = 3,
     preset: o.Preset = None,
-    steps: o.Steps = None,
-    batch_size: o.BatchSize = None,
     windows: Annotated[int | None, typer.Option(help="Windows scored of each split, spread evenly.", min=1)] = None,
     reach: Annotated[
         str | None, typer.Option(help="Validation NLLs, as 1.28,1.26: how many bases did each arm take to get there?")
@@ -55,22 +56,9 @@ def compare(
     lr: Annotated[
         str | None, typer.Option(help="One rate, or several with commas: tuned per arm on validation.")
     ] = None,
-    heads: o.Heads = None,
-    content: o.Content = None,
     match_parameters: o.MatchParameters = False,
-    warmup: o.Warmup = None,
-    schedule: o.Schedule = None,
-    weight_decay: o.WeightDecay = None,
-    reverse_complement: o.ReverseComplement = None,
-    prior_lr_scale: o.PriorLrScale = None,
-    eval_every: o.EvalEvery = None,
-    eval_windows: o.EvalWindows = None,
-    checkpoint_every: o.CheckpointEvery = None,
-    precision: o.Precision = None,
     device: o.Device = "auto",
-    micro_batch: o.MicroBatch = None,
 ) -> None:
-    given = {**locals(), "lr": None}
     import shlex
     import sys
 
@@ -84,7 +72,7 @@ def compare(
     from dnagoat_cli.terminal.progress import show_progress
 
     data = open_dataset(dataset)
-    base = configure(preset or "small", str(dataset), data.content_hash, data.window, o.fields(given))
+    base = configure(preset or "small", str(dataset), data.content_hash, data.window, settings(shared))
     rates = () if lr is None else o.numbers(lr, "--lr")
     try:
         with show_progress(quiet=as_json) as progress, stop_asked() as stop:
