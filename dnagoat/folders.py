@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -76,6 +76,22 @@ def new_folder(out: Path, who: str, may_replace: Callable[[], None]) -> Iterator
             _take_place(aside, target)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def fill_alone(out: Path, who: str) -> Iterator[None]:
+    """Holds the folder `out` until files were put into it; one that it makes, and that stays empty, goes."""
+    may_fill(out, "--out")
+    folder = follow(out)
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with only_writer(folder, f"another {who} is writing {out}; wait for it, or give another --out"):
+            yield
+    finally:
+        with suppress(OSError):  # not empty: files were put there
+            if made:
+                folder.rmdir()
 
 
 @contextmanager

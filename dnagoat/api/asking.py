@@ -117,6 +117,7 @@ def report(
     windows: int | None = None,
     prompts: int | None = None,
     dataset: Path | None = None,
+    results: Path | None = None,
     device: str = "auto",
     batch_size: int = 64,
     force: bool = False,
@@ -125,28 +126,32 @@ def report(
 ) -> Path:
     """Writes one page about runs, a comparison or probes (the folders `paths`), and returns where it is.
 
-    What a run has not measured yet is computed and kept in its folder, save the measures that `skip` names; `windows`
-    of each split are scored (all by default) and `prompts` continued (128). Beside the page: Markdown, JSON, CSV tables
+    What a run has not measured yet is computed and kept in its folder (in `results`, where that cannot be written),
+    save the measures that `skip` names; `windows` of each split are scored (all by default) and `prompts` continued
+    (128). Beside the page: Markdown, JSON, CSV tables
     and figures. Errors: `RunError` (a folder cannot be read, `out` is taken), `OptionError`.
     """
     from dnagoat.reporting.missing import measure_missing, options_for
-    from dnagoat.reporting.report import free
+    from dnagoat.reporting.report import new_report
     from dnagoat.reporting.report import report as put_together
     from dnagoat.reporting.results import read, sources
 
     folders, target, benches = [Path(path) for path in paths], Path(out), [Path(path) for path in bench]
-    free(target, force=force)
-    found = sources(folders)
-    options = options_for(
-        found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
-    )
-    measure_missing(found.measured(), options, skip, progress=progress, say=say)
     words = ["dnagoat", "report", *folders, "--out", target]
     words += [
         word for option, values in (("--bench", benches), ("--skip", skip)) for v in values for word in (option, v)
     ]
     words += [word for option, n in (("--windows", windows), ("--prompts", prompts)) if n for word in (option, n)]
-    return put_together(read(folders, bench=benches), shlex.join(map(str, words))).write(target, force=force)
+    words += ["--results", results] if results is not None else []
+    with new_report(target, force=force) as folder:
+        found = sources(folders)
+        options = options_for(
+            found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
+        )
+        measure_missing(found.measured(results), options, skip, results=results, progress=progress, say=say)
+        shown = read(folders, bench=benches, results=results)
+        put_together(shown, shlex.join(map(str, words))).fill(folder)
+    return target / "report.html"
 
 
 def _of(run: Run | Place) -> Run:

@@ -134,11 +134,14 @@ def compare(
     )
 
 
-def open_run(path: Place) -> Run:
-    """Opens a run folder: `config`, `metrics()`, `model()`, `dataset()`; a `RunError` says what is wrong with it."""
+def open_run(path: Place, *, results: Place | None = None) -> Run:
+    """Opens a run folder: `config`, `metrics()`, `model()`, `dataset()`; a `RunError` says what is wrong with it.
+
+    `results` is a folder that takes what is measured of a run that cannot be written, instead of RUN/evaluation.
+    """
     from dnagoat.training.kept.run import open_run as read_run
 
-    return read_run(Path(path))
+    return read_run(Path(path), None if results is None else Path(results))
 
 
 def _opened(dataset: Dataset | Place) -> Dataset:

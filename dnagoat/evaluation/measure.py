@@ -82,12 +82,16 @@ class Measure:
     made_from: Callable[[Run], Any] | None = None
 
     def path(self, run: Run, options: MeasureOptions) -> Path:
+        """The file of the result, or where it would be kept."""
+        return run.result_file(self.file_name(run, options))
+
+    def file_name(self, run: Run, options: MeasureOptions) -> str:
         stem = f"{self.name}-{options.split}" if self.per_split else self.name
         if options.other_dataset:
             stem += f"-{options.hash_for(run)[:8]}"
         if options.which == "last":
             stem += "-last"
-        return run.path / "evaluation" / f"{stem}.json"
+        return f"{stem}.json"
 
     def __call__(self, run: Run, options: MeasureOptions, progress: Progress) -> Result:
         return self.compute(run, options, progress)

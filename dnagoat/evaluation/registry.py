@@ -1,9 +1,14 @@
-"""Which measures a run can be given, and where each result is kept: RUN/evaluation/NAME.json, computed once."""
+"""Which measures a run can be given, and where each result is kept: RUN/evaluation/NAME.json, computed once.
+
+Of a run that cannot be written they lie in a folder of `--results`, see `Run.evaluations`.
+"""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from importlib.metadata import version
+from pathlib import Path
 
 import dnagoat
 from dnagoat.errors import OptionError, RunError
@@ -41,18 +46,24 @@ def find_measure(name: str) -> Measure:
 
 
 def read_result(run: Run, name: str, options: MeasureOptions) -> Result | None:
-    """The result in the run folder; None where there is none, or where its format or what it was made from is past."""
-    measure = find_measure(name)
-    path = measure.path(run, options)
-    if not path.exists():
-        return None
-    try:
-        result: Result = read_json(path)
-        current = result["format"] == FORMAT and result["checkpoint"] == _checkpoint(run, options.which)
-        current = current and all(result.get(name) == now for name, now in measure.sources(run).items())
-    except (ValueError, KeyError, TypeError):
-        raise RunError(f"{path} is damaged; remove it, and it will be computed again") from None
-    return result if current else None
+    """The result that is kept, or None where there is none, or where its format or what it was made from is past."""
+    return next((result for _, result in _kept(run, find_measure(name), options)), None)
+
+
+def _kept(run: Run, measure: Measure, options: MeasureOptions) -> Iterator[tuple[Path, Result]]:
+    """The results that are still true, each with its file: those beside the run come last."""
+    for folder in run.evaluations:
+        path = folder / measure.file_name(run, options)
+        if not path.exists():
+            continue
+        try:
+            result: Result = read_json(path)
+            current = result["format"] == FORMAT and result["checkpoint"] == _checkpoint(run, options.which)
+            current = current and all(result.get(name) == now for name, now in measure.sources(run).items())
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{path} is damaged; remove it, and it will be computed again") from None
+        if current:
+            yield path, result
 
 
 def ensure(
@@ -66,21 +77,25 @@ def ensure(
     """The stored result of a measure, computed and stored first where it is missing.
 
     A result with other settings than those asked for stays as it is (`OptionError`), unless `force`; one of an earlier
-    checkpoint of the same run, or of others than it keeps now, is out of date and is computed again.
+    checkpoint of the same run, or of others than it keeps now, is out of date and is computed again. A `RunError` says
+    before the computing where its result could not be kept.
     """
     options = options or MeasureOptions()
     measure = find_measure(name)
     settings = _settings(measure, options)
-    kept = None if force else read_result(run, name, options)
-    if kept is not None:
-        if kept["settings"] != settings:
+    kept = [] if force else list(_kept(run, measure, options))
+    same = next((result for _, result in kept if result["settings"] == settings), None)
+    if same is not None:
+        return same
+    for path, result in kept:
+        if path.parent == run.evaluations[0]:
             raise OptionError(
-                f"{measure.path(run, options)} holds this measure with other settings "
-                f"({_differences(kept['settings'], settings)}); give --force to replace it"
+                f"{path} holds this measure with other settings "
+                f"({_differences(result['settings'], settings)}); give --force to replace it"
             )
-        return kept
+    run.require_room()
     result = _signed(run, measure, options, settings) | measure(run, options.but(fresh=force), progress)
-    write_json(measure.path(run, options), result)
+    write_json(run.evaluations[0] / measure.file_name(run, options), result)
     return result
 
 
@@ -107,18 +122,19 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
         "dataset_hash": options.hash_for(run),
         "tool_version": dnagoat.__version__,
         "torch": version("torch"),
-        "command": shlex.join(["dnagoat", "evaluate", str(run.path), *_flags(measure, options)]),
+        "command": shlex.join(["dnagoat", "evaluate", str(run.path), *_flags(run, measure, options)]),
         "settings": settings,
     }
 
 
-def _flags(measure: Measure, options: MeasureOptions) -> list[str]:
+def _flags(run: Run, measure: Measure, options: MeasureOptions) -> list[str]:
     """The command line's options that give this measure these settings; defaults are left out."""
     changed = options.model_dump(
         mode="json", exclude_defaults=True, include={*measure.settings, "which", "other_dataset"}
     )
     changed |= changed.pop("trajectory", {})
     asked = {"what": measure.name, "split": options.split, "seed": options.seed}
+    asked |= {} if run.results is None else {"results": str(run.results)}
     asked |= {"checkpoint" if name == "which" else name: value for name, value in changed.items()}
     values = [(name, each) for name, value in asked.items() for each in (value if isinstance(value, list) else [value])]
     return [word for name, value in values for word in (f"--{name.replace('_', '-')}", str(value))]

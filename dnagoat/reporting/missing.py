@@ -12,6 +12,7 @@ from dnagoat.evaluation.registry import ensure, find_measure, read_result
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import open_dataset
+from dnagoat.genome.leaks.kept import kept_leakage, require_room
 from dnagoat.genome.leaks.leakage import leakage
 from dnagoat.genome.progress import Stage
 from dnagoat.progress import Progress, relabelled, silent
@@ -55,10 +56,14 @@ def measure_missing(
     options: MeasureOptions,
     skip: Sequence[str] = (),
     *,
+    results: Path | None = None,
     progress: Progress = silent,
     say: Say = lambda _: None,
 ) -> None:
     """Computes what the report shows and a run does not have, and keeps it; stored results stay as they are.
+
+    Where it cannot be kept is said before the first of it is computed; `results` takes the dataset's leak report then,
+    as it takes the results of runs that were opened with it.
 
     `skip` names measures (and `leakage`) that are left out; an `OptionError` lists those there are. `say` hears why
     something could not be measured: it is missing in the report then.
@@ -67,7 +72,8 @@ def measure_missing(
     for name in skip:
         if name not in known:
             raise OptionError(f"--skip {name}: choose from {', '.join(sorted(known))}")
-    work = Measuring(runs, options, progress, say)
+    work = Measuring(runs, options, results, progress, say)
+    work.require_room(skip)
     for name, split in WANTED:
         if name not in skip:
             work.complete(name, split)
@@ -84,8 +90,24 @@ class Measuring:
 
     runs: Sequence[Run]
     options: MeasureOptions
+    results: Path | None
     progress: Progress
     say: Say
+
+    def require_room(self, skip: Sequence[str]) -> None:
+        """A `RunError` or `DatasetError` where something is missing that could not be kept."""
+        wanted = [(name, self.options.but(split=split)) for name, split in WANTED if name not in skip]
+        for run in self.runs:
+            if any(read_result(run, name, options) is None for name, options in wanted):
+                run.require_room()
+        for path, content in () if LEAKAGE in skip else self._datasets():
+            if kept_leakage(path, content, self.results) is None:
+                require_room(path, content, self.results)
+
+    def _datasets(self) -> list[tuple[Path, str]]:
+        """The folders of the runs' datasets that are still there, each once, with the hash of their content."""
+        hashes = {Path(run.config.dataset): run.config.dataset_hash for run in self.runs}
+        return [(path, content) for path, content in hashes.items() if (path / "manifest.json").exists()]
 
     def complete(self, name: str, split: str) -> None:
         """Gives every run the measure, with the settings of the first that has it: numbers must be comparable."""
@@ -122,12 +144,11 @@ class Measuring:
 
     def find_leaks(self) -> None:
         """The leak report of the runs' dataset, where the dataset is still there."""
-        for path in {run.config.dataset: None for run in self.runs}:
-            if (Path(path) / "manifest.json").exists():
-                try:
-                    leakage(open_dataset(Path(path)), progress=self._leaks)
-                except DatasetError as fault:
-                    self.say(str(fault))
+        for path, _ in self._datasets():
+            try:
+                leakage(open_dataset(path), results=self.results, progress=self._leaks)
+            except DatasetError as fault:
+                self.say(str(fault))
 
     def _leaks(self, at: Stage) -> None:
         self.progress(f"leaks: {at.stage}", at.done, round(at.done / at.share) if at.share else 0)

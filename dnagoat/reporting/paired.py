@@ -72,9 +72,9 @@ def difference(
 
 
 def scored(run: RunResults, split: str) -> PieceSums | None:
-    """What lies in evaluation/bases-SPLIT-*.npz for the result of this split; None where none of them belongs to it."""
+    """What lies in bases-SPLIT-*.npz for the result of this split; None where none of them belongs to it."""
     nll = run.nll(split)
-    files = (run.run.path / "evaluation").glob(f"bases-{split}-*.npz") if nll else ()
+    files = [file for folder in run.run.evaluations if nll for file in folder.glob(f"bases-{split}-*.npz")]
     return next((found for file in files if (found := _read(file, nll or {})) is not None), None)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
+from dnagoat.folders import fill_alone
 from dnagoat.reporting.figures.probes import figure_of
 from dnagoat.reporting.numbers import decimals, interval, listed, percent, whole
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -41,10 +43,13 @@ def write(result: Result, out: Path) -> None:
         write_text(out / "tables" / f"{table.name}.csv", table.csv())
 
 
-def free(out: Path, *, force: bool) -> None:
-    """Refuses a folder that already holds a result, before work is done."""
+@contextmanager
+def new_result(out: Path, *, force: bool) -> Iterator[None]:
+    """Holds the folder of a probe until its result is written; refuses one that already holds a result."""
     if (out / FILE).exists() and not force:
         raise RunError(f"{out} already holds a probe's result; give another --out, or --force to replace it")
+    with fill_alone(out, "probe"):
+        yield
 
 
 def sentence(result: Result, folder: str = "") -> str:

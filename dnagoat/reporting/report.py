@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
+from dnagoat.folders import new_folder
 from dnagoat.reporting import bench, comparison, copying, details, microscope, probes, tables
 from dnagoat.reporting.comparability import Warnings, compared
 from dnagoat.reporting.figures import comparison as verdicts
@@ -117,18 +117,12 @@ class Report:
 
     def write(self, out: Path, *, force: bool = False) -> Path:
         """Writes the report's folder and returns the page; an existing report is a `RunError` without `force`."""
-        free(out, force=force)
-        aside = out.with_name(f".{out.name}.{os.getpid()}.tmp")
-        try:
-            self._fill(aside)
-            if out.exists():
-                shutil.rmtree(out)
-            aside.rename(out)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
+        with new_report(out, force=force) as folder:
+            self.fill(folder)
         return out / "report.html"
 
-    def _fill(self, folder: Path) -> None:
+    def fill(self, folder: Path) -> None:
+        """Writes everything into a folder of `new_report`."""
         for figure in self.figures:
             figure.save(folder / "figures")
         for table in self._all_tables():
@@ -136,6 +130,11 @@ class Report:
         write_json(folder / "results.json", self.as_dict())
         write_text(folder / "report.md", self.markdown())
         write_text(folder / "report.html", self.html())
+
+
+def new_report(out: Path, *, force: bool = False) -> AbstractContextManager[Path]:
+    """A private folder that becomes the report `out`; one report at a time is made for one folder."""
+    return new_folder(out, "report", lambda: free(out, force=force))
 
 
 def free(out: Path, *, force: bool = False) -> None:

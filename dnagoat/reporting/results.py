@@ -13,9 +13,11 @@ from dnagoat.errors import RunError
 from dnagoat.evaluation.registry import FORMAT
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import DATASET_FORMATS
+from dnagoat.genome.leaks.kept import report_files
 from dnagoat.reporting.arms import labels
 from dnagoat.reporting.probes import FILE as PROBE
 from dnagoat.reporting.probes import read_probes
+from dnagoat.streams import is_stream
 from dnagoat.training.kept.run import Run, open_run
 
 Result = dict[str, Any]
@@ -118,10 +120,10 @@ class Sources:
     comparison: Result | None
     probes: list[Path]
 
-    def measured(self) -> list[Run]:
+    def measured(self, results: Path | None = None) -> list[Run]:
         """The runs that a report measures: all, or of a comparison, which has judged its seeds, one an arm."""
         firsts = {arm or str(path): path for path, arm in reversed(self.runs.items())}
-        return [open_run(path) for path in reversed(firsts.values())]
+        return [open_run(path, results) for path in reversed(firsts.values())]
 
 
 def sources(paths: Sequence[Path]) -> Sources:
@@ -137,24 +139,27 @@ def sources(paths: Sequence[Path]) -> Sources:
     return Sources(runs, comparison, probes)
 
 
-def read(paths: Sequence[Path], *, bench: Sequence[Path] = ()) -> Results:
-    """Reads everything that lies in these folders and files; a `RunError` says which cannot be read."""
+def read(paths: Sequence[Path], *, bench: Sequence[Path] = (), results: Path | None = None) -> Results:
+    """Reads everything that lies in these folders and files; a `RunError` says which cannot be read.
+
+    `results` is where results of runs lie that cannot be written.
+    """
     found = sources(paths)
-    runs = read_runs(list(found.runs), list(found.runs.values()))
+    runs = read_runs(list(found.runs), list(found.runs.values()), results)
     return Results(
         runs,
         found.comparison,
         read_probes(found.probes),
         _told_apart(found.probes),
         [_bench(file) for file in bench],
-        _leakage(runs),
+        _leakage(runs, results),
         _manifests(runs),
     )
 
 
-def read_runs(paths: Sequence[Path], arms: Sequence[str | None] = ()) -> list[RunResults]:
+def read_runs(paths: Sequence[Path], arms: Sequence[str | None] = (), results: Path | None = None) -> list[RunResults]:
     """The runs at these paths, in this order, under the arms' names or labels of their own."""
-    runs = [open_run(path) for path in paths]
+    runs = [open_run(path, results) for path in paths]
     own = labels([run.config for run in runs])
     named = [given or label for given, label in zip(arms or [None] * len(runs), own, strict=True)]
     return [
@@ -182,7 +187,9 @@ def _summary(run: Run) -> Result:
 
 
 def _measures(run: Run) -> dict[str, Result]:
-    return {file.stem: _read(file, formats=(FORMAT,)) for file in sorted((run.path / "evaluation").glob("*.json"))}
+    """What is kept beside the run, and over it what lies in the folder of --results."""
+    files = {file.stem: file for folder in reversed(run.evaluations) for file in sorted(folder.glob("*.json"))}
+    return {stem: _read(file, formats=(FORMAT,)) for stem, file in files.items()}
 
 
 def _manifests(runs: list[RunResults]) -> list[Result]:
@@ -193,18 +200,19 @@ def _manifests(runs: list[RunResults]) -> list[Result]:
     return [manifest for path, manifest in read.items() if manifest.get("content_hash") == hashes[path]]
 
 
-def _leakage(runs: list[RunResults]) -> Result | None:
+def _leakage(runs: list[RunResults], results: Path | None) -> Result | None:
     """The leak report of the dataset that the runs share, where one was made."""
     hashes = {run.config.dataset_hash for run in runs}
-    file = Path(runs[0].config.dataset) / "leakage.json" if runs else Path()
-    if len(hashes) != 1 or not file.is_file():
+    if len(hashes) != 1:
         return None
-    report = _read(file)
-    return report if report.get("dataset_hash") in hashes else None
+    config = runs[0].config
+    files = report_files(Path(config.dataset), config.dataset_hash, results)
+    found = (_read(file) for file in files if file.is_file())
+    return next((report for report in found if report.get("dataset_hash") in hashes), None)
 
 
 def _bench(file: Path) -> Result:
-    if not file.is_file():
+    if not (file.is_file() or is_stream(file)):
         raise RunError(f"{file} is not there; give the file that `dnagoat bench --out` wrote")
     content = _read(file)
     if content.get("measure") != "bench":

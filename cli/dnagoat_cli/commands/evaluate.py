@@ -112,9 +112,13 @@ def evaluate(
     gc_window: Annotated[int | None, typer.Option(help="Bases of a GC window.", rich_help_panel=GENERATION)] = None,
     gc_stride: Annotated[int | None, typer.Option(help="Bases between them.", rich_help_panel=GENERATION)] = None,
     temperature: Annotated[float | None, typer.Option(help="Of sampling.", rich_help_panel=GENERATION)] = None,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder for the results of a run that cannot be written.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Compute again and replace what is there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print whole results.")] = False,
 ) -> None:
+    from dnagoat.training.kept.run import open_run
     from dnagoat_cli.terminal import evaluation as view
 
     view.check_places(fasta, strata or [], out, tracks, force)
@@ -144,9 +148,10 @@ def evaluate(
     )
     implied = {"strata": strata, "lengths": lengths, "rc": rc_average, "protocol-paper": view.protocol_asked(protocol)}
     wanted = [*(what or []), *(name for name, asked in implied.items() if asked and name not in (what or []))]
+    opened = open_run(run, results)
     if fasta is not None:
-        view.score_fasta(run, fasta, out, options, as_json=as_json)
+        view.score_fasta(opened, fasta, out, options, as_json=as_json)
     if tracks is not None:
-        view.write_tracks(run, tracks, split or ["test"], options, force=force)
+        view.write_tracks(opened, tracks, split or ["test"], options, force=force)
     if wanted or (fasta is None and tracks is None):
-        view.show_all(view.evaluate_run(run, wanted, split, options, force), as_json)
+        view.show_all(view.evaluate_run(opened, wanted, split, options, force), as_json)

@@ -38,6 +38,7 @@ class Request(NamedTuple):
     device: str = "auto"
     out: Path | None = None
     force: bool = False
+    results: Path | None = None
 
 
 @app.command("inspect", help=HELP)
@@ -54,6 +55,9 @@ def inspect_(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=RUN)] = "auto",
     out: Annotated[Path | None, typer.Option(help="Folder for figures and CSV tables.", rich_help_panel=RUN)] = None,
     force: Annotated[bool, typer.Option("--force", help="Measure again.", rich_help_panel=RUN)] = False,
+    results: Annotated[
+        Path | None, typer.Option(help="Folder for what is found in a run or dataset that cannot be written.")
+    ] = None,
 ) -> None:
     from dnagoat.errors import OptionError
 
@@ -61,7 +65,7 @@ def inspect_(
         raise OptionError("--source is the file that --verify compares; give both")
     if (verify or leakage) and (path / "config.json").is_file():
         raise OptionError(f"--verify and --leakage look at a dataset, and {path} is a run; name its dataset")
-    request = Request(verify, leakage, source, as_json, windows, split, device, out, force)
+    request = Request(verify, leakage, source, as_json, windows, split, device, out, force, results)
     if (path / "manifest.json").is_file():
         from dnagoat_cli.terminal.dataset import show as show_dataset
 

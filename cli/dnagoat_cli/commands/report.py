@@ -50,6 +50,10 @@ def report(
         Path | None, typer.Option(help="The runs' dataset, where it has moved.", rich_help_panel=SOONER)
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=SOONER)] = "auto",
+    results: Annotated[
+        Path | None,
+        typer.Option(help="Folder for the results of runs that cannot be written.", rich_help_panel=SOONER),
+    ] = None,
     batch_size: Annotated[
         int, typer.Option(min=1, help="Windows at once; changes no result.", rich_help_panel=SOONER)
     ] = 64,
@@ -60,17 +64,21 @@ def report(
     from dnagoat.reporting import report as reports
     from dnagoat.reporting.missing import measure_missing, options_for
     from dnagoat.reporting.results import read, sources
+    from dnagoat.streams import refuse_two_readers
     from dnagoat_cli.terminal.notes import say
     from dnagoat_cli.terminal.progress import show_progress
     from dnagoat_cli.terminal.report import show
 
     found = sources(paths)
     target = out or Path("reports") / "-".join(path.resolve().name for path in paths)
-    reports.free(target, force=force)
-    options = options_for(
-        found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
-    )
-    with show_progress() as progress:
-        measure_missing(found.measured(), options, skip or [], progress=progress, say=say)
-    made = reports.report(read(paths, bench=bench or []), shlex.join(["dnagoat", *sys.argv[1:]]))
-    show(made, made.write(target, force=force), as_json)
+    refuse_two_readers(*(("--bench", file) for file in bench or []))
+    with reports.new_report(target, force=force) as folder:
+        options = options_for(
+            found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
+        )
+        with show_progress() as progress:
+            measure_missing(found.measured(results), options, skip or [], results=results, progress=progress, say=say)
+        shown = read(paths, bench=bench or [], results=results)
+        made = reports.report(shown, shlex.join(["dnagoat", *sys.argv[1:]]))
+        made.fill(folder)
+    show(made, target / "report.html", as_json)

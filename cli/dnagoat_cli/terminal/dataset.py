@@ -32,7 +32,7 @@ def show(path: Path, request: Request) -> None:
     dataset = open_dataset(path)
     with bases_bar() as progress:
         checks = verify(dataset, request.source, progress) if request.verify else []
-        report = leakage(dataset, progress=progress) if request.leakage else None
+        report = leakage(dataset, results=request.results, progress=progress) if request.leakage else None
     if request.as_json:
         found = [{"name": one.name, "holds": one.holds} for one in checks] if request.verify else None
         whole = {**summary(dataset), "histograms": histograms(dataset), "verified": found, "leakage": report}

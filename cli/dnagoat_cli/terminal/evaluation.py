@@ -12,6 +12,7 @@ from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measure import MeasureOptions, Result
+    from dnagoat.training.kept.run import Run
 
 Measured = list[tuple["Result", Path]]
 
@@ -38,18 +39,16 @@ def protocol_asked(name: str | None) -> bool:
 
 
 def evaluate_run(
-    run: Path, wanted: Sequence[str], splits: Sequence[str] | None, options: MeasureOptions, force: bool
+    run: Run, wanted: Sequence[str], splits: Sequence[str] | None, options: MeasureOptions, force: bool
 ) -> Measured:
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
     from dnagoat.errors import OptionError, WindowError
     from dnagoat.evaluation.registry import ensure, find_measure
-    from dnagoat.training.kept.run import open_run
 
     measures = [find_measure(name) for name in wanted or ["nll"]]
     for measure in measures:
         if splits and len(splits) > 1 and "split" in measure.settings and not measure.per_split:
             raise OptionError(f"--what {measure.name} keeps the result of one split; give one --split")
-    opened = open_run(run)
     found: Measured = []
     for measure in measures:
         both = measure.name == "nll" and not splits
@@ -57,13 +56,13 @@ def evaluate_run(
             here = options.but(split=split)
             try:
                 with show_progress() as progress:
-                    result = ensure(opened, measure.name, here, force=force, progress=progress)
+                    result = ensure(run, measure.name, here, force=force, progress=progress)
             except WindowError as none:  # a split that nobody asked for by name may be empty
                 if not both or (split == "test" and not found):
                     raise
                 sys.stderr.write(f"note: {none}\n")
                 continue
-            found.append((result, measure.path(opened, here)))
+            found.append((result, measure.path(run, here)))
             if not measure.per_split:
                 break
     return found
@@ -84,15 +83,13 @@ def check_places(
         may_fill(tracks, "--tracks")
 
 
-def score_fasta(run: Path, fasta: Path, out: Path | None, options: MeasureOptions, *, as_json: bool) -> None:
+def score_fasta(run: Run, fasta: Path, out: Path | None, options: MeasureOptions, *, as_json: bool) -> None:
     """A line a record: bases, scored bases, log-probabilities of both strands and their means."""
     from dnagoat.evaluation.outputs.records import score_records
     from dnagoat.files import write_text
     from dnagoat.streams import STANDARD
-    from dnagoat.training.kept.run import open_run
 
-    opened = open_run(run)
-    model = opened.model(options.which, options.device)
+    model = run.model(options.which, options.device)
     with show_progress() as progress:
         bases = options.batch_size * model.config.context
         records = [
@@ -112,16 +109,14 @@ def _tsv(records: list[dict[str, str | int | float | None]]) -> Iterator[str]:
         yield "\t".join(map(str, cells)) + "\n"
 
 
-def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
+def write_tracks(run: Run, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
     """NLL of each base of the splits as bedGraph and bigWig; says which files were written."""
     from dnagoat.errors import OptionError
     from dnagoat.evaluation.outputs.tracks import refuse_shared_bases, write_tracks
     from dnagoat.evaluation.scoring.scored import scores_of
-    from dnagoat.training.kept.run import open_run
 
-    opened = open_run(run)
-    dataset = options.dataset_of(opened)
-    names = {split: f"{opened.name}-{split}" for split in splits}
+    dataset = options.dataset_of(run)
+    names = {split: f"{run.name}-{split}" for split in splits}
     for name in names.values():
         if (folder / f"{name}.bedGraph").exists() and not force:
             raise OptionError(f"{folder / name}.bedGraph exists already; give another --tracks, or --force")
@@ -129,7 +124,7 @@ def write_tracks(run: Path, folder: Path, splits: Sequence[str], options: Measur
         here = options.but(split=split, fresh=force)
         refuse_shared_bases(dataset, here.split)
         with show_progress() as progress:
-            scores = scores_of(opened, dataset, here, progress)
+            scores = scores_of(run, dataset, here, progress)
         written = write_tracks(folder, name, dataset, scores)
         sys.stdout.write("".join(f"{path}\n" for path in written.paths))
         sys.stderr.write("".join(f"note: {note}\n" for note in written.notes))

@@ -21,21 +21,25 @@ def show(path: Path, request: Request) -> None:
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.registry import ensure
     from dnagoat.files import write_text
+    from dnagoat.folders import fill_alone, may_fill
     from dnagoat.reporting import microscope
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.launch.processes import pick_device
 
-    run = open_run(path)
+    if request.out is not None:
+        may_fill(request.out, "--out")
+    run = open_run(path, request.results)
     asked = {"split": request.split, "windows": request.windows, "device": str(pick_device(request.device))}
     options = MeasureOptions.model_validate(asked)
     with show_progress() as progress:
         result = ensure(run, "inspect", options, force=request.force, progress=progress)
     tables = microscope.tables(result)
     if request.out is not None:
-        for figure in microscope.figures(result):
-            figure.save(request.out / "figures")
-        for table in tables:
-            write_text(request.out / "tables" / f"{table.name}.csv", table.csv())
+        with fill_alone(request.out, "inspect"):
+            for figure in microscope.figures(result):
+                figure.save(request.out / "figures")
+            for table in tables:
+                write_text(request.out / "tables" / f"{table.name}.csv", table.csv())
     if request.as_json:
         sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
         return

@@ -115,16 +115,16 @@ def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict
     from dnagoat.training.launch.processes import pick_device
 
     out = given["out"] or Path("probes") / name
-    probes.free(out, force=given["force"])
-    with show_progress() as progress:
-        found = work(out, str(pick_device(given["device"])), progress)
-    result = {
-        "format": 1,
-        **found,
-        "tool_version": dnagoat.__version__,
-        "command": shlex.join(["dnagoat", *sys.argv[1:]]),
-    }
-    probes.write(result, out)
+    with probes.new_result(out, force=given["force"]):
+        with show_progress() as progress:
+            found = work(out, str(pick_device(given["device"])), progress)
+        result = {
+            "format": 1,
+            **found,
+            "tool_version": dnagoat.__version__,
+            "command": shlex.join(["dnagoat", *sys.argv[1:]]),
+        }
+        probes.write(result, out)
     if given["as_json"]:
         sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
         return

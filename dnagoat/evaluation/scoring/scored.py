@@ -68,13 +68,14 @@ def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Pro
         "tool_version": dnagoat.__version__,
     }
     short = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
-    file = run.path / "evaluation" / f"bases-{options.split}-{short}.npz"
+    file = run.result_file(f"bases-{options.split}-{short}.npz")
     kept = None if options.fresh else read_kept(file)
     if kept is not None and kept.key == key:
         return kept.scores
+    run.require_room()
     model = run.model(options.which, options.device)
     scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
-    _write(file, key, scores, _origins(dataset, pieces))
+    _write(run.evaluations[0] / file.name, key, scores, _origins(dataset, pieces))
     return scores
 
 

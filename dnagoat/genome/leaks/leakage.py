@@ -7,6 +7,7 @@ window. Only the held-out sample is kept in memory: train is streamed past it, w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from dnagoat import __version__
 from dnagoat.errors import DatasetError
-from dnagoat.files import read_json, write_json
+from dnagoat.files import write_json
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.leaks.copies import Reader, Search, Wanted, best_place
+from dnagoat.genome.leaks.kept import kept_leakage, report_files, require_room
 from dnagoat.genome.leaks.sampled_words import K, Kmers
 from dnagoat.genome.progress import Tell
 from dnagoat.genome.windows import Split
@@ -76,15 +78,19 @@ class Counts:
         }
 
 
-def leakage(dataset: Dataset, *, threads: int = 2, progress: Tell = lambda _: None) -> dict[str, Any]:
-    """The leak report of a dataset, kept in its folder as leakage.json and made anew where the content differs."""
-    kept = dataset.path / "leakage.json"
-    if kept.exists():
-        report: dict[str, Any] = read_json(kept)
-        if report.get("dataset_hash") == dataset.content_hash and report.get("format") == 1:
-            return report
+def leakage(
+    dataset: Dataset, *, results: Path | None = None, threads: int = 2, progress: Tell = lambda _: None
+) -> dict[str, Any]:
+    """The leak report of a dataset, kept in its folder as leakage.json and made anew where the content differs.
+
+    `results` is a folder that takes it where the dataset cannot be written; a `DatasetError` says so before the search.
+    """
+    place = dataset.path, dataset.content_hash, results
+    if (kept := kept_leakage(*place)) is not None:
+        return kept
+    require_room(*place)
     report = _report(dataset, threads, progress)
-    write_json(kept, report)
+    write_json(report_files(*place)[0], report)
     return report
 
 

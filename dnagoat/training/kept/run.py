@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 from dnagoat.config import RunConfig
 from dnagoat.errors import DatasetError, OptionError, RunError
 from dnagoat.files import read_json
+from dnagoat.folders import may_fill, why_not_writable
 
 if TYPE_CHECKING:
     import torch
@@ -29,14 +31,45 @@ Which = Literal["best", "last"]
 
 @dataclass(frozen=True)
 class Run:
-    """An opened run folder; nothing heavy is read until it is asked for."""
+    """An opened run folder; nothing heavy is read until it is asked for.
+
+    `results` is a folder that takes this run's results instead of RUN/evaluation, for a run that cannot be written.
+    """
 
     path: Path
     config: RunConfig
+    results: Path | None = None
 
     @property
     def name(self) -> str:
         return self.path.resolve().name
+
+    @property
+    def evaluations(self) -> tuple[Path, ...]:
+        """The folders in which results lie: first the one that new ones go to, last RUN/evaluation."""
+        own = self.path / "evaluation"
+        if self.results is None:
+            return (own,)
+        # By its path, since many a run is called `goat`.
+        where = sha256(str(self.path.resolve()).encode()).hexdigest()[:8]
+        return self.results / f"{self.name}-{where}", own
+
+    def result_file(self, name: str) -> Path:
+        """The file of a result that is there, or where it would be kept."""
+        files = [folder / name for folder in self.evaluations]
+        return next((file for file in files if file.exists()), files[0])
+
+    def require_room(self) -> None:
+        """A `RunError` where no result can be kept: said before it is computed."""
+        folder = self.evaluations[0]
+        if (why := why_not_writable(folder)) is None:
+            return
+        if self.results is not None:
+            raise RunError(f"{self.results} cannot be written ({why}); give another --results")
+        raise RunError(
+            f"{self.path} cannot be written ({why}), and results are kept there; give --results DIR to keep them "
+            "elsewhere"
+        )
 
     def metrics(self) -> list[dict[str, Any]]:
         """The rows of metrics.jsonl, oldest first, but a last line that is being written or was cut short by a kill."""
@@ -101,15 +134,17 @@ class Run:
         return self._opened
 
 
-def open_run(path: Path) -> Run:
-    """Opens a run folder; a `RunError` says what is wrong with one that is none."""
+def open_run(path: Path, results: Path | None = None) -> Run:
+    """Opens a run folder; a `RunError` says what is wrong with one that is none. Its results go to `results`."""
+    if results is not None:
+        may_fill(results, "--results")
     file = path / "config.json"
     if not path.is_dir():
         raise RunError(f"{path} is not a folder; give the folder that `dnagoat train --out` wrote")
     if not file.exists():
         raise RunError(f"{path} holds no config.json and so is not a run; give a folder that `dnagoat train` wrote")
     try:
-        return Run(path, RunConfig.model_validate(read_json(file)))
+        return Run(path, RunConfig.model_validate(read_json(file)), results)
     except (ValueError, ValidationError) as fault:
         raise RunError(f"{file} cannot be read as a run's configuration ({type(fault).__name__})") from None
     except OptionError as fault:

@@ -137,7 +137,7 @@ def test_the_report_is_kept_until_the_content_changes(prepared: Prepared, monkey
     assert read_json(dataset.path / "leakage.json") == report
     assert report["dataset_hash"] == dataset.content_hash
     kept = {**report, "pairs": ["kept"]}
-    monkeypatch.setattr("dnagoat.genome.leaks.leakage.read_json", lambda _: kept)
+    monkeypatch.setattr("dnagoat.genome.leaks.kept.read_json", lambda _: kept)
     assert leakage(dataset)["pairs"] == ["kept"]
     kept["dataset_hash"] = "another"
     assert leakage(dataset)["pairs"] == report["pairs"]
