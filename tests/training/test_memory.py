@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from dnagoat.counts.memory.tables import open_memory
 from dnagoat.errors import DatasetError, RunError
 from dnagoat.genome.dataset import Dataset
 from dnagoat.training.feed import Feed
-from dnagoat.training.kept.run import open_run
+from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.loop import train
 from dnagoat.training.memory_feed import MemoryFeed
 from dnagoat.training.presets import configure
@@ -63,6 +64,10 @@ def test_a_run_names_its_tables(remembering: RunConfig, tmp_path: Path) -> None:
     run = open_run(tmp_path / "run")
     codes = run.dataset().codes(*map(int, run.dataset().spans("test")[0]))[None, :64]
     assert torch.isfinite(window_losses(run.model(), codes)).all()
+    moved = shutil.copytree(run.dataset().path, tmp_path / "moved")
+    elsewhere = Run(run.path, run.config.but(dataset=str(tmp_path / "gone")))
+    elsewhere.dataset(moved)  # as --dataset says where it lies now
+    assert torch.equal(window_losses(elsewhere.model(), codes), window_losses(run.model(), codes))
     config = json.loads((run.path / "config.json").read_text())
     (run.path / "config.json").write_text(json.dumps({**config, "memory_tables": "others"}))
     with pytest.raises(RunError, match="other tables than the run was trained with"):

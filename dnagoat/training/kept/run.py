@@ -6,7 +6,7 @@ config.json  metrics.jsonl  checkpoints/step-NNNNNN/  best  last  evaluation/*.j
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
@@ -39,6 +39,7 @@ class Run:
     path: Path
     config: RunConfig
     results: Path | None = None
+    _found: dict[str, Dataset] = field(default_factory=dict, repr=False, compare=False)  # where it lies now
 
     @property
     def name(self) -> str:
@@ -112,6 +113,8 @@ class Run:
                 f"{self.config.dataset_hash[:12]}; give the same dataset, or say that another is meant "
                 "(`dnagoat evaluate --other-dataset`)"
             )
+        if dataset.content_hash == self.config.dataset_hash:
+            self._found["dataset"] = dataset
         return dataset
 
     def model(self, which: Which = "best", device: torch.device | str = "cpu") -> DnaLM:
@@ -127,7 +130,8 @@ class Run:
     def _opened(self) -> Reader:
         from dnagoat.counts.memory.opening import open_reader
 
-        return open_reader(self.config.model.memory, self.dataset(), expected=self.config.memory_tables)
+        dataset = self._found.get("dataset") or self.dataset()
+        return open_reader(self.config.model.memory, dataset, expected=self.config.memory_tables)
 
     def _reader(self) -> Reader:
         """What looks things up in the training split that this run was trained on, opened when it is first asked."""
