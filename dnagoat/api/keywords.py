@@ -24,6 +24,7 @@ class Rules(TypedDict, total=False):
     max_n: float
     gaps: Literal["refuse", "drop"]
     contigs: Literal["primary", "all"]
+    overlaps: Literal["refuse", "trim"]
     regions: Path | None
     catalogue: Path | None
     offline: bool
