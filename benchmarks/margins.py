@@ -22,7 +22,7 @@ import torch
 
 NUMBER = r"([-+]?\d+\.?\d*(?:e[-+]?\d+)?)"
 BELOW = re.compile(rf"^(?:tensor\(|np\.float\d+\()?{NUMBER}(?:, [^)]*)?\)? <=? {NUMBER}(?:\s|$)")
-NEAR = re.compile(rf"{NUMBER}\)? == {NUMBER} ± {NUMBER}")
+NEAR = re.compile(rf"(?<![\w.]){NUMBER}\)? == {NUMBER} ± {NUMBER}")
 COARSE = 0.2  # from here on a bar is a bound of another kind, not a rounding error's
 DEFAULTS = {torch.float64: (1e-7, 1e-7), torch.float32: (1.3e-6, 1e-5)}  # relative, absolute: assert_close's own
 
@@ -78,8 +78,10 @@ def watched(compare: Callable[..., Any], defaults: Callable[[Any], tuple[float, 
             near = ratio(got, want, relative, absolute)
         except (RuntimeError, TypeError, ValueError):  # no numbers, or other shapes: that is the comparison's to say
             near = 0.0
-        note(sys._getframe(1).f_lineno, near, f"{compare.__name__}, rtol {relative:g}, atol {absolute:g}")
-        return compare(got, want, *args, **settings)
+        result = compare(got, want, *args, **settings)
+        if result is not False:  # a test may also ask that two things are not close
+            note(sys._getframe(1).f_lineno, near, f"{compare.__name__}, rtol {relative:g}, atol {absolute:g}")
+        return result
 
     return wrapper
 

@@ -59,9 +59,11 @@ def finish(rows: Iterable[Row], json_file: Path | None) -> None:
     sys.exit(1 if any(row.held is False for row in done) else 0)
 
 
-def options(description: str, rounds: int) -> argparse.Namespace:
-    """--json FILE and --rounds N, as every benchmark has them."""
+def options(description: str, rounds: int, switches: Mapping[str, str] | None = None) -> argparse.Namespace:
+    """--json FILE and --rounds N, as every benchmark has them, and switches of one's own with their help."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", type=Path, help="write the rows to this file")
     parser.add_argument("--rounds", type=int, default=rounds, help="interleaved rounds of what is timed")
+    for name, what in (switches or {}).items():
+        parser.add_argument(f"--{name}", action="store_true", help=what)
     return parser.parse_args()

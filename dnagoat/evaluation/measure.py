@@ -94,7 +94,10 @@ class Measure:
         return f"{stem}.json"
 
     def __call__(self, run: Run, options: MeasureOptions, progress: Progress) -> Result:
-        return self.compute(run, options, progress)
+        from dnagoat.attention.fast.subnormals import flush_subnormals
+
+        with flush_subnormals():
+            return self.compute(run, options, progress)
 
     def sources(self, run: Run) -> Result:
         return {} if self.made_from is None else {"made_from": self.made_from(run)}

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.errors import OptionError, PromptError
 from dnagoat.generation.decoding import Decoder, bytes_a_sequence
 from dnagoat.generation.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions, log_softmax
@@ -144,14 +145,20 @@ def generate(
     options = options or SamplingOptions()
     planned = planned or plan(model, prompts, length, samples=samples, batch_size=batch_size, max_context=max_context)
     for batch in planned.batches:
-        writing = Writing(model, batch, prompts, length, options, planned.room)
-        unreported = 0
-        while not writing.done:
-            unreported += writing.advance()
-            if progress and (writing.position % PROGRESS_EVERY == 0 or writing.done):
-                progress(unreported)
-                unreported = 0
-        yield from writing.finished()
+        with flush_subnormals():
+            made = _written(Writing(model, batch, prompts, length, options, planned.room), progress)
+        yield from made
+
+
+def _written(writing: Writing, progress: Progress | None) -> list[Generated]:
+    """A batch, written to its end."""
+    unreported = 0
+    while not writing.done:
+        unreported += writing.advance()
+        if progress and (writing.position % PROGRESS_EVERY == 0 or writing.done):
+            progress(unreported)
+            unreported = 0
+    return list(writing.finished())
 
 
 class Writing:

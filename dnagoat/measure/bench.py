@@ -29,7 +29,7 @@ PUBLISHED: tuple[Row, ...] = tuple(
     for name, scheme in SCHEMES.items()
     if scheme.published
 )
-FACTS = ("bases", "parameters", "kernel_ran", "threads", "device_name", "torch", "peer")
+FACTS = ("bases", "parameters", "kernel_ran", "threads", "subnormals", "device_name", "torch", "peer")
 PEAKS = ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from dnagoat import __version__
+from dnagoat.attention.fast.subnormals import flush_subnormals, subnormals
 from dnagoat.attention.kernels import DENSE_LIMIT, flash_fault
 
 PACKAGES = ("torch", "numpy", "pandas", "scipy", "biopython", "pyfaidx", "safetensors", "entmax", "flash-attn")
@@ -30,7 +31,14 @@ def environment() -> dict[str, Any]:
             "dense": None,
         },
         "dense_limit": DENSE_LIMIT,
+        "subnormals": _subnormals(),
     }
+
+
+def _subnormals() -> str:
+    """What becomes of them where the library computes."""
+    with flush_subnormals():
+        return subnormals()
 
 
 def _version(package: str) -> str | None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from dnagoat.attention.fast.subnormals import flush_subnormals, subnormals
 from dnagoat.attention.proof.kernel import kernel_of
 from dnagoat.errors import DnagoatError
 from dnagoat.files import read_json, write_json
@@ -28,7 +29,7 @@ OK, NO_MEMORY, REFUSED = "ok", "out of memory", "refused"
 def trial(job: Job) -> dict[str, Any]:
     """Seconds of each repeat, peaks over the repeats, and the kernel; or how it ended instead."""
     try:
-        with matrix_products(job.precision):
+        with flush_subnormals(), matrix_products(job.precision):
             return {"outcome": OK, **_measured(job)}
     except (OutOfMemory, MemoryError, torch.OutOfMemoryError):
         return {"outcome": NO_MEMORY}
@@ -57,6 +58,7 @@ def _measured(job: Job) -> dict[str, Any]:
         "parameters": work.parameters,
         "kernel_ran": kernel_of(work.call),
         "threads": torch.get_num_threads(),
+        "subnormals": subnormals(),
         "device_name": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
         "torch": str(torch.__version__),
         "peer": f"{DISTRIBUTION} {installed()}" if job.arm == PEER else None,

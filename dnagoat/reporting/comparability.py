@@ -124,6 +124,11 @@ def _augmentation(run: RunResults) -> Any:
     return run.config.train.reverse_complement, run.config.train.jitter
 
 
+def _subnormals(run: RunResults) -> Any:
+    """What became of subnormal numbers on a CPU; runs that do not say so are from when they were kept."""
+    return run.summary.get("subnormals", "kept") if run.summary.get("device") == "cpu" else None
+
+
 CONCERNS = (
     Concern(NLL, "other dataset", "Runs were trained on different datasets", lambda run: run.config.dataset_hash),
     *_of_nll("test"),
@@ -159,6 +164,12 @@ CONCERNS = (
     ),
     Concern(
         MACHINE, "other precision", "Runs computed in different precisions", lambda run: run.config.train.precision
+    ),
+    Concern(
+        ("speed",),
+        "subnormal numbers treated otherwise",
+        "Some runs flushed subnormal numbers and others computed with them, which is slow on many CPUs",
+        _subnormals,
     ),
     Concern(MACHINE, "other device", "Runs were trained on different devices", lambda run: run.summary.get("device")),
     _settings_of("generation", "generation", "Generation"),

@@ -145,7 +145,8 @@ def _beside(results: Results) -> list[str]:
             f"Speed and memory: {counted(row['rounds'], 'fresh process')} an arm, in turn, "
             f"{counted(row['repeats'], 'repeat')} each after warm-up, medians; "
             f"torch {row.get('torch', UNKNOWN)}, device {row.get('device_name', row['device'])}, "
-            f"{counted(row.get('threads'), 'thread')}, kernel that ran: {row.get('kernel_ran', UNKNOWN)}."
+            f"{counted(row.get('threads'), 'thread')}, subnormal numbers {row.get('subnormals', 'kept')}, "
+            f"kernel that ran: {row.get('kernel_ran', UNKNOWN)}."
         )
     if results.leakage:
         said.append(

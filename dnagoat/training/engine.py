@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from dnagoat.attention.fast.subnormals import subnormals
 from dnagoat.config import RunConfig
 from dnagoat.counts.memory.features import Features
 from dnagoat.genome.alphabet import Codes
@@ -146,6 +147,7 @@ class Engine:
             "device": torch.cuda.get_device_name(self.group.device) if cuda else "cpu",
             "processes": self.group.count,
             "threads": torch.get_num_threads(),
+            "subnormals": subnormals(),
             "precision": self.train.precision,
             "kernel": self.kernel,
             "torch": torch.__version__,

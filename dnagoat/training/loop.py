@@ -11,6 +11,7 @@ from signal import Signals
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.config import RunConfig
 from dnagoat.counts.memory.opening import open_reader
 from dnagoat.errors import OptionError, RunError, Stopped, TrainingError
@@ -63,6 +64,7 @@ def train(
     if resume and force:
         raise OptionError("--resume continues a run and --force replaces it; give one of them")
     with ExitStack() as held:
+        held.enter_context(flush_subnormals())  # before the threads of gloo begin
         group = held.enter_context(processes(device, stop=stop, say=say, patience=how.patience))
         say = say if group.main else nobody
         data = dataset or open_dataset(Path(config.dataset))

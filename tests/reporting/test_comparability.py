@@ -189,3 +189,13 @@ def test_numbers_of_an_earlier_checkpoint_are_marked(tmp_path: Path) -> None:
     warnings = compared(results)
     said = {number for (key, number), text in warnings.beside.items() if "of another checkpoint than" in text}
     assert said == {"strata", "generation"} and {key for key, _ in warnings.beside} == {results.runs[2].key}
+
+
+def test_speed_where_subnormal_numbers_were_kept_is_marked(tmp_path: Path) -> None:
+    results = made(tmp_path)
+    for name in ARMS[:2]:  # the third is of before they were flushed
+        file = tmp_path / name / "summary.json"
+        write_json(file, read_json(file) | {"subnormals": "flushed"})
+    warnings = compared(Results(read_runs([tmp_path / name for name in ARMS])))
+    assert [warnings.of(run, "speed") for run in results.runs] == ["", "", "subnormal numbers treated otherwise"]
+    assert [warnings.of(run, "test") for run in results.runs] == ["", "", ""]

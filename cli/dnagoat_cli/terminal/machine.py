@@ -24,6 +24,7 @@ def show_environment(facts: dict[str, Any]) -> None:
         memory = "" if row["memory"] is None else f"{row['memory'] / 2**30:.0f} GiB"
         table.add_row(row["device"], row["name"], str(row["cores"]), memory)
     console.print(table)
+    console.print(f"Subnormal numbers on the CPU: {facts['subnormals']}")
     table = Table("kernel", "usable", title="Attention kernels", title_justify="left", box=None)
     for name, fault in facts["kernels"].items():
         limit = f" up to {facts['dense_limit']:,} keys; for sparse normalisers" if name == "dense" else ""

@@ -1,7 +1,8 @@
 """How far a scheme is from its explicit float64 reference, on any device, kernel and precision: the user's own proof.
 
 error = max abs difference / max abs of the reference tensor. Weights of half precision are read through identity
-blocks as values, for one query row at the end of the sequence, where every key is allowed.
+blocks as values, for one query row at the end of the sequence, where every key is allowed. Subnormal numbers are
+flushed, as wherever the library computes.
 """
 
 # B batch, H heads, T positions, D head width, C content width
@@ -16,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.attention.kernels import Kernel, dense, flash, flash_fault, sdpa
 from dnagoat.attention.lanes.assemble import assemble
 from dnagoat.attention.layer import Attention
@@ -113,6 +115,7 @@ def error(got: Tensor, want: Tensor) -> float:
     return float(gap / scale) if scale > 1e-12 else float(gap)
 
 
+@flush_subnormals()
 def layer_errors(subject: Subject, length: int, batch: int, device: str, kernel: Kernel) -> dict[str, float]:
     """float32 against float64: `forward`, and the gradient of the input and of each parameter by name."""
     layer = subject.layer(device)
@@ -143,6 +146,7 @@ def _content(layer: Attention, rows: int, deviation: float, dtype: torch.dtype, 
     return drawn.to(layer.out.weight.device, dtype)
 
 
+@flush_subnormals()
 @torch.no_grad()
 def total_variation(
     subject: Subject,
@@ -177,6 +181,7 @@ def _weights(q: Tensor, k: Tensor, scale: float, kernel: Kernel) -> Tensor:
     return torch.cat(read, dim=-1).double()
 
 
+@flush_subnormals()
 @torch.no_grad()
 def prior_error(scheme: PositionScheme, length: int, dtype: torch.dtype, device: str = "cpu") -> float:
     """The largest error of the log-prior in nats, lanes rounded to `dtype`, over 64 queries and all keys."""
@@ -189,6 +194,7 @@ def prior_error(scheme: PositionScheme, length: int, dtype: torch.dtype, device:
     return float((wrong - wrong.mean(-1, keepdim=True)).abs().max())
 
 
+@flush_subnormals()
 def slope_gradient_error(
     length: int, dtype: torch.dtype, slopes: Sequence[float], device: str = "cpu", kernel: Kernel = sdpa, seed: int = 0
 ) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.measures.inspect import SETTLED
 from dnagoat.evaluation.microscope.anatomy import margin
@@ -45,6 +46,7 @@ def sinks(runs: Sequence[tuple[str, Run]], options: MeasureOptions, progress: Pr
     }
 
 
+@flush_subnormals()
 def _of_run(arm: str, run: Run, options: MeasureOptions, progress: Progress) -> dict[str, Any]:
     dataset = run.dataset(options.dataset)
     model = run.model(options.which, options.device)

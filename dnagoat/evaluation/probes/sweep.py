@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import torch
 
+from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.errors import DnagoatError, TrainingError
 from dnagoat.evaluation.probes import finished as rows
 from dnagoat.evaluation.probes.finished import Row, Unit
@@ -66,7 +67,7 @@ class Sweep:
 def _done(work: Work[U], unit: U, progress: Progress) -> Row:
     """The unit's row; too large a model is the user's to mend."""
     try:
-        with memory_named(0):
+        with flush_subnormals(), memory_named(0):
             return work(unit, progress)
     except (MemoryError, OutOfMemory):
         raise TrainingError(

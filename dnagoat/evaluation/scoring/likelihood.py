@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dnagoat.attention.cache import Cache
+from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.evaluation.scoring.pieces import Pieces
 from dnagoat.genome.alphabet import Codes, N
 from dnagoat.genome.batches import IGNORE, gather, to_inputs_targets
@@ -47,6 +48,7 @@ def piece_sums(pieces: Pieces, values: NDArray[np.float32] | NDArray[np.bool_]) 
     return np.asarray(totals[pieces.offsets[1:]] - totals[pieces.offsets[:-1]])
 
 
+@flush_subnormals()
 def score(
     model: DnaLM,
     tokens: Codes,
@@ -74,6 +76,7 @@ def score(
     return Scores(pieces, losses, hits)
 
 
+@flush_subnormals()
 @torch.inference_mode()
 def window_scores(model: DnaLM, codes: Codes, at_once: int | None = None) -> tuple[Floats, NDArray[np.bool_]]:
     """Nats of each base of codes (B, W) and whether the likeliest was right, each (B, W); NaN and False at an N.
