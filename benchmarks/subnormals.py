@@ -26,7 +26,7 @@ SLOPES = {"steep": 1.0, "level": 0.0}
 
 
 def layer(slope: float) -> Attention:
-    return Subject("goat", parts=("recency",), heads=HEADS, slope=slope).layer()
+    return Subject("goat", {"parts": ("recency",)}, heads=HEADS, slope=slope).layer()
 
 
 def both_ways(module: Attention) -> Callable[[], None]:

@@ -150,7 +150,7 @@ def generate(
         yield from made
 
 
-def _written(writing: Writing, progress: Progress | None) -> list[Generated]:
+def _written(writing: Writing, progress: Advance | None) -> list[Generated]:
     """A batch, written to its end."""
     unreported = 0
     while not writing.done:

@@ -95,7 +95,7 @@ def test_gradients_are_flushed_by_all_threads_of_a_backward_pass() -> None:
 def steep(inside: AbstractContextManager[None]) -> tuple[int, int, list[Tensor]]:
     """A layer at slope 1 over 512 bases: how many of its attention weights are subnormal, how many gradients of its
     queries, keys and values from the last base's output, and what it gives."""
-    layer, seen = Subject("goat", parts=("recency",)).layer(), list[Tensor]()
+    layer, seen = Subject("goat", {"parts": ("recency",)}).layer(), list[Tensor]()
     x = torch.randn(2, 512, 256, generator=torch.Generator().manual_seed(1), requires_grad=True)
 
     def looked_at(scores: Tensor) -> Tensor:
