@@ -134,7 +134,8 @@ class RunConfig(Frozen):
     preset: str = "small"
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()
-    dataset: str
+    dataset: str = Field(description="its folder as it was given")
+    dataset_places: tuple[str, ...] = Field((), description="its folder from the run's folder, and from the root")
     dataset_hash: str
     memory_tables: str | None = None  # a hash of what the tables hold that a model with memory was trained with
     tool_version: str

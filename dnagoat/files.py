@@ -66,9 +66,13 @@ def may_write(path: Path, option: str, *, force: bool) -> None:
         raise OptionError(f"{path} cannot be written ({why}); give another {option}")
 
 
+# A path whose bytes are no text in the locale (é where it is ASCII) is written as the bytes that it is, and read so.
+BYTES = "surrogateescape"
+
+
 def write_text(path: Path, text: str) -> None:
     with written_whole(path) as aside:
-        aside.write_text(text, encoding="utf-8")
+        aside.write_text(text, encoding="utf-8", errors=BYTES)
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -79,7 +83,7 @@ def write_json(path: Path, value: Any) -> None:
 def read_json(path: Path) -> Any:
     """The value of a file that `write_json` wrote; a `ValueError` where it is none, NaN and infinities included."""
     with open_input(path) as handle:
-        return json.loads(handle.read().decode("utf-8"), parse_constant=_refuse)
+        return json.loads(handle.read().decode("utf-8", BYTES), parse_constant=_refuse)
 
 
 def _refuse(constant: str) -> Any:

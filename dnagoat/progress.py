@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Progress = Callable[[str, int, int], None]  # (what is being done, units done, units in all)
+# (what is being done, units done, units in all or 0 where nobody knows); a phase calls it first as it begins.
+Progress = Callable[[str, int, int], None]
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -14,3 +15,16 @@ def silent(what: str, done: int, total: int) -> None:
 def relabelled(progress: Progress, label: str) -> Progress:
     """The same progress under a label that says more than the worker knows: `label: what`."""
     return lambda what, done, total: progress(f"{label}: {what}", done, total)
+
+
+def counter(progress: Progress, what: str, total: int) -> Callable[[int], None]:
+    """Begins a phase, and returns a function that is told how many more units are done."""
+    done = 0
+
+    def more(units: int) -> None:
+        nonlocal done
+        done += units
+        progress(what, done, total)
+
+    more(0)
+    return more

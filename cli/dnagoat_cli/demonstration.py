@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,11 +54,20 @@ def say(text: str) -> None:
     Console(stderr=True).print(text, highlight=False, soft_wrap=True)
 
 
+@contextmanager
+def own_advice() -> Iterator[None]:
+    """Where a stage's sentence says `another --out`, the demo's option is --folder."""
+    try:
+        yield
+    except (DatasetError, RunError) as fault:
+        raise type(fault)(str(fault).replace("another --out", "another --folder")) from None
+
+
 def prepared(plan: Places, force: bool) -> Dataset:
     """The demo's dataset, prepared where it is not there yet."""
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.genome.prepare import PrepareOptions, prepare
-    from dnagoat_cli.terminal.passport import bases_bar, show_dataset
+    from dnagoat_cli.terminal.passport import bases_told, show_dataset
 
     options = PrepareOptions(force=force)
     if plan.data.exists() and not force:
@@ -70,7 +80,7 @@ def prepared(plan: Places, force: bool) -> Dataset:
         say(f"[bold]1 of 4[/bold]  {plan.data} is prepared")
         return dataset
     say("[bold]1 of 4[/bold]  three loci of human chromosome 21 become a dataset")
-    with bases_bar() as bar:
+    with bases_told() as bar:
         dataset = prepare("demo", plan.data, options, bar)
     show_dataset(dataset)
     return dataset
@@ -154,19 +164,21 @@ def reported(plan: Places, runs: Sequence[Run], force: bool) -> None:
     from dnagoat_cli.terminal.report import show
 
     say("[bold]4 of 4[/bold]  scoring, and the report")
+    paths = [run.path for run in runs]
+    command = shlex.join(["dnagoat", "report", *map(str, paths), "--out", str(plan.report)])
     with show_progress() as progress:
         measure_missing(runs, measures(), progress=progress, say=note)
-    paths = [run.path for run in runs]
-    remark = REMARK.format(bases=f"{runs[0].metrics()[-1]['bases']:,}")
-    command = shlex.join(["dnagoat", "report", *map(str, paths), "--out", str(plan.report)])
-    made = report(read(paths), command, remarks=[remark])
+        progress("drawing the report", 0, 0)
+        remark = REMARK.format(bases=f"{runs[0].metrics()[-1]['bases']:,}")
+        made = report(read(paths), command, remarks=[remark])
     if (plan.report / "report.html").exists() and not force:
         if not made.of_same_runs(plan.report):
             raise RunError(f"{plan.report} holds the report of other runs; move it away, or give --force")
         say("the demo is complete; --force begins again")
         page = plan.report / "report.html"
     else:
-        page = made.write(plan.report, force=force)
+        with show_progress("drawing the report"):
+            page = made.write(plan.report, force=force)
     show(made, page)
 
 

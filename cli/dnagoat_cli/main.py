@@ -16,6 +16,8 @@ from typer.core import TyperGroup
 import dnagoat
 from dnagoat.errors import DnagoatError, Stopped
 from dnagoat.training.launch.stop import unwind_when_told
+from dnagoat_cli.terminal.letters import fit_streams
+from dnagoat_cli.terminal.progress import begin_command
 
 # What a disk or a path says that the user can mend: no room, no permission, no such place.
 PLACES = (
@@ -30,6 +32,7 @@ class Sentences(TyperGroup):
     """Turns the library's errors into one sentence; bugs keep their traceback."""
 
     def main(self, *words: Any, **settings: Any) -> Any:
+        fit_streams()
         try:
             return super().main(*words, **settings)
         except SystemExit as end:
@@ -37,6 +40,7 @@ class Sentences(TyperGroup):
             raise SystemExit(GONE if isinstance(end.__context__, BrokenPipeError) else end.code) from None
 
     def invoke(self, ctx: Any) -> Any:
+        begin_command()
         try:
             found = super().invoke(ctx)
             sys.stdout.flush()  # a full disk or a reader that has gone is met here, not while Python ends

@@ -83,5 +83,5 @@ def kernel_for(name: str, normaliser: str, normalise: Callable[[Tensor], Tensor]
     if normaliser != "softmax" or name == "dense":
         return dense(normalise)
     if name == "flash" and (fault := flash_fault()):
-        raise MissingError(f"kernel flash cannot be used here ({fault}); use --kernel auto or sdpa")
+        raise MissingError(f"kernel flash cannot be used here ({fault}); kernels auto and sdpa can")
     return flash if name == "flash" or (name == "auto" and flash_fault() is None) else sdpa

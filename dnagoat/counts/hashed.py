@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.kmers import Codes, Kmers, kmer_codes, reverse_complements
-from dnagoat.counts.markov import PSEUDO_COUNTS, Chances, overlapping
+from dnagoat.counts.markov import PSEUDO_COUNTS, Chances, Heard, ignored, overlapping
 
 # B windows, W bases of a window, n contexts
 
@@ -59,12 +59,12 @@ class HashedCounts:
         return float(np.log(len(self.tags) / free))
 
 
-def count_hashed(stretches: Iterable[Codes], bases: int, order: int = ORDER) -> HashedCounts:
+def count_hashed(stretches: Iterable[Codes], bases: int, order: int = ORDER, heard: Heard = ignored) -> HashedCounts:
     """Counts stretches of codes, `bases` in all, into at least two slots a base as far as memory allows."""
     bits = min(max(int(2 * bases).bit_length(), FEWEST_BITS), MOST_BITS)
     counts = HashedCounts(np.zeros((1 << bits, 4), dtype=np.uint32), np.zeros(1 << bits, dtype=np.uint8), order)
     for stretch in stretches:
-        for chunk in overlapping(stretch, order + 1):
+        for chunk in overlapping(stretch, order + 1, heard):
             kmers, known = kmer_codes(chunk, order + 1)
             forward = kmers[known]
             for strand in (forward, reverse_complements(forward, order + 1)):

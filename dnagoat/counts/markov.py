@@ -25,7 +25,12 @@ CHUNK = 1 << 22  # bases counted at once: their k-mer numbers take 32 MB
 Counts = NDArray[np.int64] | NDArray[np.uint32]
 Floats = NDArray[np.float64]
 Chances = Floats
+Heard = Callable[[int], None]
 Scheme = Callable[["MarkovTables", Codes], Iterator[Chances]]
+
+
+def ignored(bases: int) -> None:
+    """Who does not ask how far the counting is."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +51,18 @@ class MarkovTables:
         return table[kmers].astype(np.float64), contexts.sum(axis=-1, dtype=np.float64)
 
 
-def count(stretches: Iterable[Codes], order: int = HIGHEST_ORDER) -> MarkovTables:
+def count(stretches: Iterable[Codes], order: int = HIGHEST_ORDER, heard: Heard = ignored) -> MarkovTables:
     """Counts stretches of codes (W,), of any length, on both strands, but nothing across a stretch's end or an N.
 
     One pass over the highest order; each lower one is its sum over the first base, plus the few k-mers that begin a run
-    of known bases and so have none before them. 100 million bases at order 12 take seconds and 1.2 GB.
+    of known bases and so have none before them. 100 million bases at order 12 take seconds and 1.2 GB. `heard` is told
+    how many more bases were counted.
     """
     top = np.zeros(4 ** (order + 1), dtype=np.uint32)
     heads: list[Codes] = []
     bases = 0
     for stretch in stretches:
-        for chunk in overlapping(stretch, order + 1):
+        for chunk in overlapping(stretch, order + 1, heard):
             kmers, known = kmer_codes(chunk, order + 1)
             np.add.at(top, kmers[known], np.uint32(1))
         heads.append(_run_heads(stretch, order))
@@ -71,10 +77,11 @@ def count(stretches: Iterable[Codes], order: int = HIGHEST_ORDER) -> MarkovTable
     return MarkovTables(tuple(_both_strands(table, k + 1) for k, table in enumerate(tables)), bases)
 
 
-def overlapping(stretch: Codes, k: int) -> Iterator[Codes]:
+def overlapping(stretch: Codes, k: int, heard: Heard = ignored) -> Iterator[Codes]:
     """Chunks of a stretch that share k - 1 bases with the next, so that each k-mer lies in exactly one."""
     for start in range(0, len(stretch) - k + 1, CHUNK):
         yield np.asarray(stretch[start : start + CHUNK + k - 1])
+        heard(min(CHUNK, len(stretch) - start))
 
 
 def _run_heads(stretch: Codes, width: int) -> Codes:

@@ -85,7 +85,9 @@ def plan(
         raise OptionError(f"--max-context {max_context}: at least 2, the first symbol and the newest")
     lengths = [len(prompt) for prompt in prompts]
     if not started(model) and 0 in lengths:
-        raise PromptError("a model that was trained with --score-n knows no start symbol; give a prompt")
+        raise PromptError(
+            "a model that was trained with `dnagoat train --score-n` knows no start symbol; give a prompt"
+        )
     room = max(lengths, default=0) + length
     if max_context is not None:
         room = min(room, max_context)
@@ -98,7 +100,8 @@ def plan(
     if fitting < 1:
         raise OptionError(
             f"keys and values of one sequence of {room:,} symbols take {size / 1e9:.1f} GB, more than the "
-            f"{memory / 1e9:.1f} GB that can be spared; lower --length or give --max-context"
+            f"{memory / 1e9:.1f} GB that can be spared; write fewer bases, or look back on fewer "
+            "(`dnagoat generate --max-context`)"
         )
     rows = min(wanted, fitting)
     note = None

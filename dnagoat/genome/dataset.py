@@ -255,6 +255,17 @@ def open_dataset(path: Path) -> Dataset:
     return Dataset(path, manifest)
 
 
+def content_of(path: Path) -> str | None:
+    """The content hash that a dataset's manifest names, empty where it cannot be read; None where there is none."""
+    file = path / "manifest.json"
+    if not file.is_file():
+        return None
+    try:
+        return str(read_json(file)["content_hash"])
+    except (ValueError, KeyError, TypeError, OSError):
+        return ""  # open_dataset says what is wrong with it
+
+
 def _size(path: Path) -> int | None:
     return path.stat().st_size if path.is_file() else None
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from dnagoat.genome.chromosomes import kind_of
-from dnagoat.genome.dataset import Contig, Dataset, Manifest
+from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules
 from dnagoat.genome.windows import SPLITS, Split
 from dnagoat.wording import counted
 
@@ -59,7 +59,7 @@ def remarks(manifest: Manifest) -> list[str]:
         which = f": {listed} ({some});" if manifest.left_out else ";"
         said.append(
             f"{counted(tally.contigs_skipped, 'contig')} beside the chromosomes left out{which} "
-            "--all-contigs keeps them"
+            "`dnagoat prepare --all-contigs` keeps them"
         )
     if tally.windows_too_many_n:
         said.append(
@@ -71,10 +71,15 @@ def remarks(manifest: Manifest) -> list[str]:
         some = ", ".join(name[:40] for name in manifest.uneven[:3])
         said.append(f"{counted(len(manifest.uneven), 'contig')} with uneven lines left out of genome.fai ({some})")
     said += manifest.notes
-    empty = {"val": "validation", "test": "test"}
-    said += [
-        f"the {empty[split]} split is empty; name contigs of it (--{split}), or give --split-blocks"
-        for split in ("val", "test")
-        if not tally.windows[split]
-    ]
-    return said
+    names: dict[Split, str] = {"val": "validation", "test": "test"}
+    empty = [split for split in names if not tally.windows[split]]
+    return said + [f"the {names[split]} split is empty{_of_empty(rules, split)}" for split in empty]
+
+
+def _of_empty(rules: Rules, split: Split) -> str:
+    """Why a held-out split has no window, and what fills it."""
+    if rules.split == "blocks":
+        return f": its blocks leave no window of {rules.window:,} bases; `dnagoat prepare` with a lower --window"
+    if named := getattr(rules, split):
+        return f": no window of {', '.join(named)} was kept; `dnagoat prepare --{split}` with other contigs"
+    return f"; name contigs of it (--{split}), or give --split-blocks, to `dnagoat prepare`"

@@ -165,7 +165,9 @@ def _write(source: Source, assembly: Assembly | None, folder: Path, options: Pre
 def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
     if options.regions is not None:
         return RegionScan(source, options.regions, options.gaps, folder, options.overlaps)
-    return TwoBitScan(source) if source.kind == "2bit" else FastaScan(source, options.gaps)
+    if source.kind == "2bit":
+        return TwoBitScan(source)
+    return FastaScan(source, options.gaps, cure="take gaps out, or use --gaps drop")
 
 
 def _store(

@@ -10,8 +10,8 @@ from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.dataset import Contig, Rules
 from dnagoat.genome.overlaps import find_shared, refuse_shared, trim_shared
 from dnagoat.genome.place import Names
-from dnagoat.genome.store.tokens import map_tokens
-from dnagoat.genome.windows import by_blocks, by_contig
+from dnagoat.genome.store.tokens import map_tokens, places_of_known
+from dnagoat.genome.windows import block_ranks, by_blocks, by_contig
 from dnagoat.wording import counted
 
 
@@ -21,7 +21,7 @@ def split_contigs(contigs: list[Contig], rules: Rules, tokens: Path, source: str
     A `DatasetError` where two records hold the same bases and `rules.overlaps` is not to trim them.
     """
     names = Names(name for contig in contigs for name in (contig.name, contig.home))
-    contigs = _with_spans(contigs, rules, names)
+    contigs = _with_spans(contigs, rules, names, tokens)
     store = map_tokens(tokens) if any(contig.length for contig in contigs) else np.zeros(0, np.uint8)
     notes = [f"--val and --test: {note}" for note in names.notes(())]
 
@@ -37,10 +37,13 @@ def split_contigs(contigs: list[Contig], rules: Rules, tokens: Path, source: str
     return contigs, notes
 
 
-def _with_spans(contigs: list[Contig], rules: Rules, names: Names) -> list[Contig]:
+def _with_spans(contigs: list[Contig], rules: Rules, names: Names, tokens: Path) -> list[Contig]:
     lengths = [contig.length for contig in contigs]
-    if rules.split == "blocks":
-        spans = by_blocks(lengths, rules.guard)
+    if rules.split == "blocks":  # by known bases, so that no block is a run of N
+        ranks = block_ranks(sum(contig.length - contig.n for contig in contigs), rules.guard)
+        edges = places_of_known(tokens, ranks)
+        edges[-1] = sum(lengths)
+        spans = by_blocks(lengths, edges, rules.guard)
     else:
         val, test = _chosen(contigs, rules.val, names), _chosen(contigs, rules.test, names)
         spans = by_contig([contig.name for contig in contigs], lengths, val, test, rules.guard)

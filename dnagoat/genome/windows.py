@@ -66,15 +66,22 @@ def _shared(name: str, length: int, guard: int) -> list[Span]:
     return [Span(start, end, turns[place % 2]) for place, (start, end) in enumerate(zip(edges, ends, strict=False))]
 
 
-def by_blocks(lengths: Sequence[int], guard: int) -> list[list[Span]]:
-    """Equal blocks of the contigs laid end to end, in turn 4 train, 1 validation, 4 train, 1 test; twice over.
+def block_ranks(known: int, guard: int) -> NDArray[np.int64]:
+    """How many of the `known` bases come before each edge of the blocks, (blocks + 1,): as many in every block.
 
-    Train gives up `guard` bases wherever it touches a held-out block of the same contig. A genome too small for blocks
-    of `guard` bases goes once over, or stays whole as training.
+    Blocks go twice over; a genome too small for blocks of `guard` known bases goes once over, or is one block.
     """
-    total = sum(lengths)
-    blocks = next((r * _ROUND for r in range(_ROUNDS, 0, -1) if total >= r * _ROUND * guard), 1)
-    edges = np.array([total * block // blocks for block in range(blocks + 1)])
+    blocks = next((r * _ROUND for r in range(_ROUNDS, 0, -1) if known >= r * _ROUND * guard), 1)
+    return np.array([known * block // blocks for block in range(blocks + 1)], dtype=np.int64)
+
+
+def by_blocks(lengths: Sequence[int], edges: NDArray[np.int64], guard: int) -> list[list[Span]]:
+    """Blocks of the contigs laid end to end, in turn 4 train, 1 validation, 4 train, 1 test; one block is training.
+
+    `edges` (blocks + 1,) are positions in all contigs together, from 0 to their end. Train gives up `guard` bases
+    wherever it touches a held-out block of the same contig.
+    """
+    blocks = len(edges) - 1
     spans: list[list[Span]] = []
     first = 0
     for length in lengths:

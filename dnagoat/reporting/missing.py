@@ -106,8 +106,9 @@ class Measuring:
 
     def _datasets(self) -> list[tuple[Path, str]]:
         """The folders of the runs' datasets that are still there, each once, with the hash of their content."""
-        hashes = {Path(run.config.dataset): run.config.dataset_hash for run in self.runs}
-        return [(path, content) for path, content in hashes.items() if (path / "manifest.json").exists()]
+        found = [(run.dataset_path(self.options.dataset), run.config.dataset_hash) for run in self.runs]
+        there = {path.resolve(): (path, content) for path, content in found if path is not None}
+        return list(there.values())
 
     def complete(self, name: str, split: str) -> None:
         """Gives every run the measure, with the settings of the first that has it: numbers must be comparable."""

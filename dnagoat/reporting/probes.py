@@ -242,7 +242,8 @@ def _replaced(run: Result, kind: str) -> str:
     row = next((row for row in run["replaced"] if row["windows"] == kind), None)
     if row is None:
         return (
-            f"{run['arm']}: trained without a start symbol (--score-n), so the first key is a base's; none is replaced."
+            f"{run['arm']}: trained without a start symbol (`dnagoat train --score-n`), so the first key is a base's; "
+            "none is replaced."
         )
     beside = "; ".join(text for text in (interval(row["interval"], 5, sign=True), *row.get("warnings", ())) if text)
     return (

@@ -139,10 +139,16 @@ def sources(paths: Sequence[Path]) -> Sources:
     return Sources(runs, comparison, probes)
 
 
-def read(paths: Sequence[Path], *, bench: Sequence[Path] = (), results: Path | None = None) -> Results:
+def read(
+    paths: Sequence[Path],
+    *,
+    bench: Sequence[Path] = (),
+    results: Path | None = None,
+    dataset: Path | None = None,
+) -> Results:
     """Reads everything that lies in these folders and files; a `RunError` says which cannot be read.
 
-    `results` is where results of runs lie that cannot be written.
+    `results` is where results of runs lie that cannot be written, `dataset` where the runs' dataset lies now.
     """
     found = sources(paths)
     runs = read_runs(list(found.runs), list(found.runs.values()), results)
@@ -152,8 +158,8 @@ def read(paths: Sequence[Path], *, bench: Sequence[Path] = (), results: Path | N
         read_probes(found.probes),
         _told_apart(found.probes),
         [_bench(file) for file in bench],
-        _leakage(runs, results),
-        _manifests(runs),
+        _leakage(runs, results, dataset),
+        _manifests(runs, dataset),
     )
 
 
@@ -192,21 +198,21 @@ def _measures(run: Run) -> dict[str, Result]:
     return {stem: _read(file, formats=(FORMAT,)) for stem, file in files.items()}
 
 
-def _manifests(runs: list[RunResults]) -> list[Result]:
-    """The passports of the runs' datasets, where they lie where they lay in training."""
-    hashes = {run.config.dataset: run.config.dataset_hash for run in runs}
-    found = {path: Path(path) / "manifest.json" for path in hashes}
+def _manifests(runs: list[RunResults], dataset: Path | None) -> list[Result]:
+    """The passports of the runs' datasets, where they are found."""
+    hashes = {path: one.run.config.dataset_hash for one in runs if (path := one.run.dataset_path(dataset))}
+    found = {path: path / "manifest.json" for path in hashes}
     read = {path: _read(file, DATASET_FORMATS) for path, file in found.items() if file.is_file()}
     return [manifest for path, manifest in read.items() if manifest.get("content_hash") == hashes[path]]
 
 
-def _leakage(runs: list[RunResults], results: Path | None) -> Result | None:
+def _leakage(runs: list[RunResults], results: Path | None, dataset: Path | None) -> Result | None:
     """The leak report of the dataset that the runs share, where one was made."""
     hashes = {run.config.dataset_hash for run in runs}
     if len(hashes) != 1:
         return None
-    config = runs[0].config
-    files = report_files(Path(config.dataset), config.dataset_hash, results)
+    path = runs[0].run.dataset_path(dataset) or Path(runs[0].config.dataset)
+    files = report_files(path, runs[0].config.dataset_hash, results)
     found = (_read(file) for file in files if file.is_file())
     return next((report for report in found if report.get("dataset_hash") in hashes), None)
 

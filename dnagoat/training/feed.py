@@ -35,7 +35,7 @@ class Feed:
         starts = dataset.starts("train")
         if not len(starts):
             raise WindowError(
-                f"{dataset.path} has no training window; prepare it with fewer contigs in --val and --test"
+                f"{dataset.path} has no training window; prepare it with fewer contigs for validation and test"
             )
         if train.batch_size % processes:
             raise OptionError(

@@ -68,6 +68,7 @@ def train(
         group = held.enter_context(processes(device, stop=stop, say=say, patience=how.patience))
         say = say if group.main else nobody
         data = dataset or open_dataset(Path(config.dataset))
+        config = config.but(dataset=str(data.path))  # where it lies now
         feed = Feed.of(data, config.train, group.rank, group.count)
         reader = open_reader(config.model.memory, data, say) if config.model.memory else None
         if reader is not None:
@@ -121,7 +122,7 @@ class Sitting:
                     self._save()
                 yield step
                 if signal and number < self.train.steps:
-                    say(f"{signal.name}: saved at step {number:,} of {self.train.steps:,}; continue with --resume")
+                    say(f"{signal.name}: saved at step {number:,} of {self.train.steps:,}")
                     raise Stopped(signal)
             if self.group.main:
                 self.metrics.finish(self.engine.described())
@@ -224,7 +225,8 @@ class Sitting:
         cure = (
             f"about {fits:,} would fit: give --micro-batch {fits} (the effective batch stays {self.train.batch_size:,})"
             if fits
-            else "not even one would fit: take a smaller --preset, shorter windows or --checkpoint-activations"
+            else "not even one would fit: take a smaller --preset, shorter windows or `dnagoat train "
+            "--checkpoint-activations`"
         )
         return (
             f"step {number:,} ran out of memory on {self.group.device} with {windows:,} windows of "

@@ -107,7 +107,7 @@ def test_left_out_contigs_are_told_and_leave_no_trace_in_the_store(prepared: Pre
     (said,) = [remark for remark in remarks(dataset.manifest) if "left out" in remark]
     assert said == (
         "3 contigs beside the chromosomes left out: 1 HLA allele, 1 unplaced, 1 virus "
-        "(HLA-A*01:01, chrUn_KI270302v1, chrEBV); --all-contigs keeps them"
+        "(HLA-A*01:01, chrUn_KI270302v1, chrEBV); `dnagoat prepare --all-contigs` keeps them"
     )
 
 

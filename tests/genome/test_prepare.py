@@ -18,12 +18,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dnagoat.errors import DatasetError, DnagoatError, OptionError, SourceError, WindowError
-from dnagoat.genome.alphabet import decode
-from dnagoat.genome.dataset import open_dataset
+from dnagoat.genome.alphabet import N, decode
+from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.genome.passport import remarks
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.genome.store.folder import new_folder
 from dnagoat.genome.store.tokens import TokenWriter
+from dnagoat.genome.windows import SPLITS
 from tests.genome.conftest import Prepared
 from tests.genome.small import fasta, packed, random_bases
 
@@ -112,8 +113,8 @@ def test_what_was_changed_is_said_once(prepared: Prepared) -> None:
         "2 IUPAC codes stored as N (and counted in N)",
         "5 windows dropped: over 10% N, or nothing but N",
         "1 last partial tile dropped: shorter than a window",
-        "the validation split is empty; name contigs of it (--val), or give --split-blocks",
-        "the test split is empty; name contigs of it (--test), or give --split-blocks",
+        "the validation split is empty; name contigs of it (--val), or give --split-blocks, to `dnagoat prepare`",
+        "the test split is empty; name contigs of it (--test), or give --split-blocks, to `dnagoat prepare`",
     ]
 
 
@@ -242,3 +243,30 @@ def test_the_manifest_is_plain_json_with_every_rule(prepared: Prepared) -> None:
         {"name": "a", "offset": 0, "length": 300},
         {"name": "b", "offset": 300, "length": 100},
     ]
+
+
+def test_blocks_are_cut_by_known_bases(prepared: Prepared) -> None:
+    """Two thirds of this genome are one run of N, over what positions alone would make validation."""
+    bases = random_bases(6000, 3) + "N" * 40_000 + random_bases(14_000, 4)
+    dataset = prepared({"chr1": bases}, window=50, split="blocks")
+    known = {split: sum(int((dataset.codes(*span) < N).sum()) for span in dataset.spans(split)) for split in SPLITS}
+    assert (known["val"], known["test"]) == (2000, 2000)  # a tenth each of 20,000
+    assert min(len(dataset.starts(split)) for split in SPLITS) >= 2000 // 50 - 2
+    assert remarks_of(dataset, "split is empty") == []
+
+
+def test_blocks_without_n_are_where_they_were(prepared: Prepared) -> None:
+    dataset = prepared({"chr1": random_bases(10_000)}, window=50, split="blocks")
+    assert dataset.spans("val").tolist() == [[2000, 2500], [7000, 7500]]
+
+
+def test_an_empty_block_does_not_advise_blocks(prepared: Prepared) -> None:
+    sparse = "".join(base + "N" * 9 for base in random_bases(500))
+    dense = random_bases(4500)
+    dataset = prepared({"chr1": dense + sparse + dense + sparse}, window=50, split="blocks")  # as test is cut
+    (said,) = remarks_of(dataset, "the test split is empty")
+    assert "--split-blocks" not in said and "--window" in said
+
+
+def remarks_of(dataset: Dataset, start: str) -> list[str]:
+    return [remark for remark in remarks(dataset.manifest) if start in remark]

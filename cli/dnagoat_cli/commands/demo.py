@@ -38,8 +38,9 @@ def demo(
 
     began = monotonic()
     plan = stages.plan(folder, steps)
-    dataset = stages.prepared(plan, force)
-    runs = [stages.trained(plan, dataset, position, force) for position in stages.ARMS]
-    stages.written(plan, runs)
-    stages.reported(plan, runs, force)
+    with stages.own_advice():
+        dataset = stages.prepared(plan, force)
+        runs = [stages.trained(plan, dataset, position, force) for position in stages.ARMS]
+        stages.written(plan, runs)
+        stages.reported(plan, runs, force)
     stages.farewell(plan, monotonic() - began)

@@ -39,6 +39,8 @@ class Request(NamedTuple):
     out: Path | None = None
     force: bool = False
     results: Path | None = None
+    dataset: Path | None = None
+    checkpoint: str = "best"
 
 
 @app.command("inspect", help=HELP)
@@ -52,6 +54,10 @@ def inspect_(
         int | None, typer.Option(min=1, help="Real windows looked at; 16 by default.", rich_help_panel=RUN)
     ] = None,
     split: Annotated[str, typer.Option(help="Where they are from.", rich_help_panel=RUN)] = "test",
+    dataset: Annotated[
+        Path | None, typer.Option(help="The run's dataset, where it has moved.", rich_help_panel=RUN)
+    ] = None,
+    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.", rich_help_panel=RUN)] = "best",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=RUN)] = "auto",
     out: Annotated[Path | None, typer.Option(help="Folder for figures and CSV tables.", rich_help_panel=RUN)] = None,
     force: Annotated[bool, typer.Option("--force", help="Measure again.", rich_help_panel=RUN)] = False,
@@ -65,7 +71,9 @@ def inspect_(
         raise OptionError("--source is the file that --verify compares; give both")
     if (verify or leakage) and (path / "config.json").is_file():
         raise OptionError(f"--verify and --leakage look at a dataset, and {path} is a run; name its dataset")
-    request = Request(verify, leakage, source, as_json, windows, split, device, out, force, results)
+    request = Request(
+        verify, leakage, source, as_json, windows, split, device, out, force, results, dataset, checkpoint
+    )
     if (path / "manifest.json").is_file():
         from dnagoat_cli.terminal.dataset import show as show_dataset
 

@@ -66,7 +66,7 @@ def prepare(
     from dnagoat.genome.fetch.assemblies import catalogue as known
     from dnagoat.genome.prepare import PrepareOptions, name_dataset
     from dnagoat.genome.prepare import prepare as run
-    from dnagoat_cli.terminal.passport import bases_bar, count_training, show_catalogue, show_dataset
+    from dnagoat_cli.terminal.passport import bases_told, count_training, show_catalogue, show_dataset
 
     if show_list:
         show_catalogue(known(catalogue), as_json)
@@ -90,7 +90,7 @@ def prepare(
         bed=bed,
         force=force,
     )
-    with bases_bar() as report:
+    with bases_told() as report:
         dataset = run(source, out or Path("data") / name_dataset(source), options, report)
     if memory:
         count_training(dataset, memory_budget)

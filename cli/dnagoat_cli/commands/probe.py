@@ -175,6 +175,9 @@ def extrapolate(
     warmup: Warmup = None,
     prior_lr_scale: PriorLrScale = None,
     precision: Annotated[str | None, typer.Option(help="fp32, tf32, bf16 or fp16.", rich_help_panel=TRAINING)] = None,
+    micro_batch: Annotated[
+        int | None, typer.Option(help="Windows at once; gradients add up.", rich_help_panel=TRAINING)
+    ] = None,
     out: Out = None,
     device: Device = "auto",
     force: Force = False,
@@ -200,6 +203,8 @@ def sink(
     windows: Annotated[int | None, typer.Option(help="Windows looked at, real and random; 16 by default.")] = None,
     split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
     seed: Annotated[int, typer.Option(help="Of random windows and resamples.")] = 0,
+    dataset: Annotated[Path | None, typer.Option(help="The runs' dataset, where it has moved.")] = None,
+    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
     out: Out = None,
     device: Device = "auto",
     force: Force = False,

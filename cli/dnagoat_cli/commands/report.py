@@ -78,7 +78,8 @@ def report(
         )
         with show_progress() as progress:
             measure_missing(found.measured(results), options, skip or [], results=results, progress=progress, say=say)
-        shown = read(paths, bench=bench or [], results=results)
-        made = reports.report(shown, shlex.join(["dnagoat", *sys.argv[1:]]))
-        made.fill(folder)
+            progress("drawing the report", 0, 0)
+            shown = read(paths, bench=bench or [], results=results, dataset=dataset)
+            made = reports.report(shown, shlex.join(["dnagoat", *sys.argv[1:]]))
+            made.fill(folder)
     show(made, target / "report.html", as_json)

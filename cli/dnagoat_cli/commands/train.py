@@ -46,6 +46,7 @@ def train(
     device: o.Device = "auto",
 ) -> None:
     from dnagoat.attention.schemes.registry import DEFAULT
+    from dnagoat.errors import Stopped
     from dnagoat.training.kept.event_log import log_steps
     from dnagoat.training.launch.processes import place
     from dnagoat.training.launch.stop import stop_asked
@@ -67,6 +68,11 @@ def train(
         steps_made = run(
             config, folder, resume=resume, force=force, device=device, how=how, dataset=data, stop=stop, say=say
         )
-        watch(log_steps(steps_made, folder, log if main else None), folder.name, quiet=not main)
+        try:
+            watch(log_steps(steps_made, folder, log if main else None), folder.name, quiet=not main)
+        except Stopped:
+            if main:
+                say("continue with --resume")
+            raise
     if main:
         conclude(folder, as_json)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+
+from dnagoat_cli.terminal.letters import json_text
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -50,7 +53,7 @@ def conclude(out: Path, as_json: bool) -> None:
         return
     summary = json.loads(file.read_text(encoding="utf-8"))
     if as_json:
-        print(json.dumps(summary, indent=2))
+        sys.stdout.write(json_text(summary))
         return
     best = "never validated"
     if summary["best_val_nll"] is not None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.measure.bench import Row
@@ -42,19 +44,12 @@ def jobs_from(*, preset: str, device: str, **axes: Any) -> list[Job]:
 
 
 def measured(jobs: Sequence[Job], rounds: int) -> list[Row]:
-    """The rows, under a bar that says which measurement runs."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+    """The rows, while it is told which measurement runs."""
     from dnagoat.measure.bench import bench
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=len(jobs) * rounds)
-        return bench(
-            jobs, rounds, lambda job, done: bar.update(task, description=f"{job.what} {job.arm}", completed=done)
-        )
+    with show_progress() as tell:
+        total = len(jobs) * rounds
+        return bench(jobs, rounds, lambda job, done: tell("measurements", done, total, f"{job.what} {job.arm}"))
 
 
 def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> None:
@@ -78,7 +73,7 @@ def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> No
     if out == STANDARD:
         return
     if as_json:
-        sys.stdout.write(json.dumps(result, indent=2) + "\n")
+        sys.stdout.write(json_text(result))
         return
     _draw(rows, paper)
     if out is not None:
@@ -88,10 +83,10 @@ def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> No
 def _draw(rows: list[Row], paper: bool) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
 
     from dnagoat.measure.bench import PUBLISHED
     from dnagoat.reporting.bench import CAVEAT, outcome_of, setting_of
+    from dnagoat_cli.terminal.table import Table
 
     console = Console(highlight=False)
     cuda = any(row["cuda_allocated_peak"] for row in rows)

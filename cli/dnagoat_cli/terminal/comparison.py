@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from dnagoat.reporting.comparison import bases, goals
 from dnagoat.reporting.numbers import large
 from dnagoat.wording import counted
+from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.table import Table
 
 UNSTEADY = (
     "the speeds of one arm's seeds differ by more than a quarter, as on a machine that does other work, so no ratio is "
@@ -23,7 +24,7 @@ STYLES = {"better": "bold green", "worse": "bold red", "not distinguishable": "y
 
 def show(result: dict[str, Any], out: Path, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(result, indent=2))
+        sys.stdout.write(json_text(result))
         return
     console = Console()
     for split in ("val", "test"):

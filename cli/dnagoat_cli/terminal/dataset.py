@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dnagoat_cli.terminal.passport import bases_bar, show_dataset, summary
+from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.passport import bases_told, show_dataset, summary
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dnagoat_cli.commands.inspect import Request
 
 MOST_CONTIGS = 30
+NAME, FEWEST_CELLS = 24, 20  # characters of a name, and cells of a bar, in one line
 GLYPHS = {"train": ("█", "blue"), "val": ("▓", "yellow"), "test": ("▒", "magenta"), None: ("·", "dim")}
 LEVELS = " ▁▂▃▄▅▆▇█"
 
@@ -30,13 +31,13 @@ def show(path: Path, request: Request) -> None:
     from dnagoat.genome.store.verify import verify
 
     dataset = open_dataset(path)
-    with bases_bar() as progress:
+    with bases_told() as progress:
         checks = verify(dataset, request.source, progress) if request.verify else []
         report = leakage(dataset, results=request.results, progress=progress) if request.leakage else None
     if request.as_json:
         found = [{"name": one.name, "holds": one.holds} for one in checks] if request.verify else None
         whole = {**summary(dataset), "histograms": histograms(dataset), "verified": found, "leakage": report}
-        sys.stdout.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(whole))
     else:
         _draw(dataset, checks, report)
     failed = [check for check in checks if not check.holds]
@@ -71,7 +72,6 @@ def _rules(console: Console, dataset: Dataset) -> None:
         f"  rules   window {rules.window:,}, stride {rules.stride:,}, at most {rules.max_n:.0%} N, split {split}, "
         f"gaps {rules.gaps}d" + (f", regions {rules.regions}" if rules.regions else ""),
         markup=False,
-        soft_wrap=True,
     )
     console.print(f"  made by dnagoat {manifest.tool_version}; content {dataset.content_hash}\n", soft_wrap=True)
 
@@ -84,9 +84,10 @@ def _map(console: Console, dataset: Dataset) -> None:
 
     largest = sorted(dataset.contigs, key=lambda contig: -contig.length)[:MOST_CONTIGS]
     shown = [contig for contig in dataset.contigs if contig in largest]
-    names = min(max((len(contig.name) for contig in shown), default=0), 24)
-    cells = max(console.width - names - 20, 10)
     longest = max((contig.length for contig in shown), default=0)
+    names = min(max((len(contig.name) for contig in shown), default=0), NAME)
+    beside = 2 + names + 1 + 1 + len(f"{longest:,}")  # what stands in a line with a bar
+    cells = console.width - beside if console.width - beside >= FEWEST_CELLS else console.width - 3
     legend = "  ".join(f"[{colour}]{glyph}[/{colour}] {split or 'gap'}" for split, (glyph, colour) in GLYPHS.items())
     console.print(f"  splits  {legend}")
     for contig in shown:
@@ -94,8 +95,11 @@ def _map(console: Console, dataset: Dataset) -> None:
             f"[{GLYPHS[split][1]}]{GLYPHS[split][0]}[/{GLYPHS[split][1]}]"
             for split in map_cells(contig, cells, longest)
         )
-        name = contig.name if len(contig.name) <= names else contig.name[: names - 1] + "…"
-        console.print(f"  {escape(name.ljust(names))} {bar} [dim]{contig.length:,}[/dim]", no_wrap=True)
+        name, length = escape(contig.name.ljust(names)), f"[dim]{contig.length:,}[/dim]"
+        if len(contig.name) > names or cells + beside > console.width:
+            console.print(f"  {escape(contig.name)} {length}\n  {bar}")
+        else:
+            console.print(f"  {name} {bar} {length}")
     if len(dataset.contigs) > len(shown):
         console.print(f"  … and {len(dataset.contigs) - len(shown):,} shorter contigs")
     console.print()
@@ -120,7 +124,8 @@ def _histograms(console: Console, dataset: Dataset) -> None:
 
 def _leaks(console: Console, report: dict[str, Any]) -> None:
     from rich import box
-    from rich.table import Table
+
+    from dnagoat_cli.terminal.table import Table
 
     table = Table(title="held-out windows that training holds too", title_justify="left", box=box.SIMPLE)
     for heading in ("split", "where", "windows", "anything", "near-copies", "copies", "32-mers"):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnagoat_cli.terminal.letters import json_text
 from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def evaluate_run(
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
     from dnagoat.errors import OptionError, WindowError
     from dnagoat.evaluation.registry import ensure, find_measure
+    from dnagoat.progress import relabelled
 
     measures = [find_measure(name) for name in wanted or ["nll"]]
     for measure in measures:
@@ -56,7 +57,8 @@ def evaluate_run(
             here = options.but(split=split)
             try:
                 with show_progress() as progress:
-                    result = ensure(run, measure.name, here, force=force, progress=progress)
+                    told = relabelled(progress, f"{measure.name} {split}")
+                    result = ensure(run, measure.name, here, force=force, progress=told)
             except WindowError as none:  # a split that nobody asked for by name may be empty
                 if not both or (split == "test" and not found):
                     raise
@@ -89,14 +91,14 @@ def score_fasta(run: Run, fasta: Path, out: Path | None, options: MeasureOptions
     from dnagoat.files import write_text
     from dnagoat.streams import STANDARD
 
-    model = run.model(options.which, options.device)
-    with show_progress() as progress:
+    with show_progress("loading the model") as progress:
+        model = run.model(options.which, options.device)
         bases = options.batch_size * model.config.context
         records = [
             record.row()
             for record in score_records(model, fasta, bases, options.context, options.stride, progress=progress)
         ]
-    text = json.dumps(records, indent=2, ensure_ascii=False) + "\n" if as_json else "".join(_tsv(records))
+    text = json_text(records, "utf-8") if as_json else "".join(_tsv(records))
     write_text(out or STANDARD, text)
 
 
@@ -125,7 +127,8 @@ def write_tracks(run: Run, folder: Path, splits: Sequence[str], options: Measure
         refuse_shared_bases(dataset, here.split)
         with show_progress() as progress:
             scores = scores_of(run, dataset, here, progress)
-        written = write_tracks(folder, name, dataset, scores)
+            progress("writing tracks", 0, 0)
+            written = write_tracks(folder, name, dataset, scores)
         sys.stdout.write("".join(f"{path}\n" for path in written.paths))
         sys.stderr.write("".join(f"note: {note}\n" for note in written.notes))
 
@@ -135,7 +138,7 @@ def show_all(found: Measured, as_json: bool) -> None:
     results = [result for result, _ in found]
     if as_json:
         whole = results[0] if len(results) == 1 else results
-        sys.stdout.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(whole))
         return
     from dnagoat_cli.terminal.results import draw
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnagoat.errors import OptionError
+from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
-    from dnagoat.generation.generate import Advance, Generated
+    from dnagoat.generation.generate import Generated
     from dnagoat.generation.prompts import Prompt
     from dnagoat.generation.sampling import SamplingOptions
     from dnagoat.model.transformer import DnaLM
@@ -97,43 +97,22 @@ def written(
 ) -> Finished:
     """Generates under a bar; Ctrl-C ends it with what is finished."""
     from dnagoat.generation.generate import generate, plan
+    from dnagoat.progress import counter
 
     codes = [prompt.codes for prompt in prompts]
     planned = plan(model, codes, length, samples=samples, batch_size=batch_size, max_context=max_context)
     if planned.note:
         say(planned.note)
     finished = Finished([])
-    with _bar(len(prompts) * samples * length) as progress:
+    with show_progress() as progress:
+        heard = counter(progress, "generating bases", len(prompts) * samples * length)
         try:
-            for made in generate(model, codes, length, options, samples=samples, planned=planned, progress=progress):
+            for made in generate(model, codes, length, options, samples=samples, planned=planned, progress=heard):
                 finished.sequences.append(made)
         except KeyboardInterrupt as end:
             finished.end = end
     finished.sequences.sort(key=lambda made: (made.prompt, made.sample))
     return finished
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Advance]:
-    """Bases, bases a second and time left on standard error; nothing where it is no terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    class Speed(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:,.0f} bases/s" if task.speed else "")
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} bases"),
-        BarColumn(),
-        Speed(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda count: bar.advance(task, count)
 
 
 def save(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.attention.proof.parity import Parity
@@ -13,7 +16,8 @@ if TYPE_CHECKING:
 
 def show_environment(facts: dict[str, Any]) -> None:
     from rich.console import Console
-    from rich.table import Table
+
+    from dnagoat_cli.terminal.table import Table
 
     console = Console()
     packages = "   ".join(f"{name} {version}" for name, version in facts["packages"].items() if version)
@@ -33,23 +37,23 @@ def show_environment(facts: dict[str, Any]) -> None:
 
 
 def tested(device: str, length: int) -> list[Parity]:
-    """Runs the self-test, saying on stderr what is being compared."""
-    from rich.console import Console
-
+    """Runs the self-test, while it is told what is being compared."""
     from dnagoat.attention.proof.parity import parities
     from dnagoat.training.launch.processes import pick_device
 
     rows = []
-    with Console(stderr=True).status("comparing with the float64 reference") as status:
+    with show_progress("comparing with the float64 reference") as tell:
         for row in parities(str(pick_device(device)), length):
-            status.update(f"{row.subject}, {row.kernel}, {row.precision}")
             rows.append(row)
+            note = f"{row.subject}, {row.kernel}, {row.precision}"
+            tell("comparing with the float64 reference", len(rows), 0, note)
     return rows
 
 
 def show_parities(rows: Sequence[Parity]) -> None:
     from rich.console import Console
-    from rich.table import Table
+
+    from dnagoat_cli.terminal.table import Table
 
     title = f"Error against the explicit float64 reference, {rows[0].length:,} bases"
     table = Table("scheme", "what", "precision", "kernel", title=title, title_justify="left", box=None)
@@ -67,4 +71,4 @@ def show_parities(rows: Sequence[Parity]) -> None:
 
 def print_json(facts: dict[str, Any], rows: Sequence[Parity] | None) -> None:
     checks = None if rows is None else [{**asdict(row), "held": row.held} for row in rows]
-    print(json.dumps({**facts, "self_test": checks}, indent=2))
+    sys.stdout.write(json_text({**facts, "self_test": checks}))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from dnagoat_cli.terminal.letters import json_text
 from dnagoat_cli.terminal.progress import show_progress
 from dnagoat_cli.terminal.table import show_down
 
@@ -29,19 +29,26 @@ def show(path: Path, request: Request) -> None:
     if request.out is not None:
         may_fill(request.out, "--out")
     run = open_run(path, request.results)
-    asked = {"split": request.split, "windows": request.windows, "device": str(pick_device(request.device))}
+    asked = {
+        "split": request.split,
+        "windows": request.windows,
+        "device": str(pick_device(request.device)),
+        "dataset": request.dataset,
+        "which": request.checkpoint,
+    }
     options = MeasureOptions.model_validate(asked)
     with show_progress() as progress:
         result = ensure(run, "inspect", options, force=request.force, progress=progress)
-    tables = microscope.tables(result)
-    if request.out is not None:
-        with fill_alone(request.out, "inspect"):
-            for figure in microscope.figures(result):
-                figure.save(request.out / "figures")
-            for table in tables:
-                write_text(request.out / "tables" / f"{table.name}.csv", table.csv())
+        tables = microscope.tables(result)
+        if request.out is not None:
+            progress("drawing figures", 0, 0)
+            with fill_alone(request.out, "inspect"):
+                for figure in microscope.figures(result):
+                    figure.save(request.out / "figures")
+                for table in tables:
+                    write_text(request.out / "tables" / f"{table.name}.csv", table.csv())
     if request.as_json:
-        sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(result))
         return
     console = Console(highlight=False)
     for numbers in tables:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
@@ -15,40 +17,25 @@ if TYPE_CHECKING:
 
 
 STAGES = {
-    "download": "fetching",
-    "index": "indexing",
-    "bases": "reading",
-    "windows": "tiling",
-    "kmers": "comparing",
-    "memory": "counting",
+    "download": "fetching MB",
+    "index": "indexing bases",
+    "bases": "reading bases",
+    "windows": "tiling bases",
+    "kmers": "comparing bases",
+    "memory": "counting bases",
 }
+UNITS = {"download": 1_000_000}
 
 
 @contextmanager
-def bases_bar() -> Iterator[Callable[[Stage], None]]:
-    """A bar over bases (bytes of a download) on stderr; nothing where stderr is no terminal."""
-    from rich.console import Console
-    from rich.filesize import decimal
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+def bases_told() -> Iterator[Callable[[Stage], None]]:
+    """A listener for what reads genomes, which tells bases (bytes of a download) and a share."""
+    with show_progress() as tell:
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[done]}"))
-    with Progress(
-        *columns, TimeElapsedColumn(), TimeRemainingColumn(), console=console, disable=not console.is_terminal
-    ) as bar:
-        tasks: dict[str, Any] = {}
-        begun: dict[str, float] = {}
-
-        def report(at: Any) -> None:
-            now = bar.get_time()
-            if at.stage not in tasks:
-                tasks[at.stage] = bar.add_task(STAGES[at.stage], total=1.0, done="")
-                begun[at.stage] = now
-            done = f"{at.done:,} bases"
-            if at.stage == "download":
-                whole = f" of {decimal(at.total)}" if at.total else ""
-                done = f"{decimal(at.done)}{whole}, {decimal(int(at.done / max(now - begun[at.stage], 0.1)))}/s"
-            bar.update(tasks[at.stage], completed=at.share, done=done)
+        def report(at: Stage) -> None:
+            unit = UNITS.get(at.stage, 1)
+            total = at.total or (round(at.done / at.share) if at.share > 0 else 0)
+            tell(STAGES[at.stage], at.done // unit, total // unit)
 
         yield report
 
@@ -59,7 +46,7 @@ def count_training(dataset: Dataset, budget: float) -> None:
     from dnagoat_cli.terminal.notes import say
 
     bases = sum(int(end - start) for start, end in dataset.spans("train"))
-    with bases_bar() as report:
+    with bases_told() as report:
         memory = open_memory(dataset, budget, lambda share: report(Stage("memory", int(share * bases), share)))
     if memory.left_out:
         say(f"--memory-budget {budget:g} GB leaves out {memory.left_out:,} of {bases:,} bases of the training split")
@@ -69,11 +56,12 @@ def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:
     """The genomes that have a name, with their sizes and default splits."""
     from rich import box
     from rich.console import Console
-    from rich.table import Table
+
+    from dnagoat_cli.terminal.table import Table
 
     if as_json:
         rows = [assembly.model_dump(mode="json") for assembly in known.values()]
-        sys.stdout.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(rows))
         return
     table = Table(box=box.SIMPLE)
     for heading in ("name", "genome", "contigs", "bases", "validation", "test"):
@@ -102,7 +90,7 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
     from dnagoat.genome.passport import remarks
 
     if as_json:
-        sys.stdout.write(json.dumps(summary(dataset), indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(summary(dataset)))
     else:
         console = Console(highlight=False)
         console.print(str(dataset.path), style="bold", markup=False, soft_wrap=True)
@@ -113,7 +101,7 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
 
 
 def _table(dataset: Dataset) -> Any:
-    from rich.table import Table
+    from dnagoat_cli.terminal.table import Table
 
     tally = dataset.manifest.tally
     known = tally.bases - tally.n

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 
 from dnagoat.wording import counted
+from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.progress import show_progress
+from dnagoat_cli.terminal.table import Table
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -28,12 +30,13 @@ def show_plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> 
     planned = plan(config, here, how, processes=place()[1])
     windows = max(1, min(planned.windows, planned.largest, 32 if here.type == "cuda" else 1))
     if planned.largest:
-        rate = speed(config, here, windows)
+        with show_progress("measuring the speed of a step"):
+            rate = speed(config, here, windows)
         bases = config.train.steps * config.train.batch_size * config.model.context
         planned = replace(planned, tokens_per_second=rate, hours=bases / rate / place()[1] / 3600)
     if as_json:
         more = {"activations": planned.activations, "expected": planned.expected, "largest": planned.largest}
-        print(json.dumps(asdict(planned) | more | {"device": str(here)}, indent=2))
+        sys.stdout.write(json_text(asdict(planned) | more | {"device": str(here)}))
     else:
         Console().print(_table(config, planned, str(here), windows))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from dnagoat_cli.terminal.letters import json_text
 from dnagoat_cli.terminal.progress import show_progress
 from dnagoat_cli.terminal.table import show_down
 
@@ -69,7 +69,7 @@ def extrapolated(given: Given) -> None:
     from dnagoat.genome.dataset import open_dataset
 
     dataset = open_dataset(given["dataset"])
-    training = {f"train.{name}": value for name, value in _given(given, *TRAIN, "precision").items()}
+    training = {f"train.{name}": value for name, value in _given(given, *TRAIN, "precision", "micro_batch").items()}
     options = ExtrapolateOptions(
         preset=given["preset"],
         training=training,
@@ -88,7 +88,7 @@ def sunk(given: Given) -> None:
 
     runs = [open_run(path) for path in given["runs"]]
     named = list(zip(labels([run.config for run in runs]), runs, strict=True))
-    asked = _given(given, "windows", "split", "seed")
+    asked = _given(given, "windows", "split", "seed", "dataset") | {"which": given["checkpoint"]}
     _carried("sink", given, lambda _, device, tell: sinks(named, MeasureOptions(device=device, **asked), tell))
 
 
@@ -126,7 +126,7 @@ def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict
         }
         probes.write(result, out)
     if given["as_json"]:
-        sys.stdout.write(json.dumps(result, indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(result))
         return
     console = Console(highlight=False)
     for table in probes.tables(result):

@@ -1,51 +1,148 @@
-"""How far long work is, on standard error: bars in a terminal, now and then a line elsewhere."""
+"""What is shown while something takes long: a live bar on a terminal, elsewhere a plain line now and then.
+
+All of it goes to standard error. Without a terminal the first line comes after FIRST seconds of a command's work, the
+next ones EVERY so many seconds, whatever calls back or does not: a clock of its own looks at the phase that runs.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event, Thread
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import Protocol, TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+FIRST, EVERY = 2.0, 30.0  # seconds
+LOOK = 0.2
 
-if TYPE_CHECKING:
-    from dnagoat.progress import Progress as Report
 
-EVERY = 30.0  # seconds between lines where no bar is drawn
+class Tell(Protocol):
+    """A `dnagoat.progress.Progress` that also takes a note of the moment: a loss, a speed."""
+
+    def __call__(self, what: str, done: int, total: int, note: str = "") -> None: ...
+
+
+@dataclass
+class Command:
+    """When the command that runs began to work, and when it last printed a line."""
+
+    began: float | None = None
+    told: float | None = None
+
+    def due(self, now: float) -> bool:
+        self.began = self.began or now
+        return now - self.began >= FIRST and (self.told is None or now - self.told >= EVERY)
+
+
+@dataclass
+class Phase:
+    """What is being done since when, how much of it is done, and a note of the moment."""
+
+    what: str
+    done: int
+    total: int
+    note: str
+    began: float
+
+    def line(self) -> str:
+        spent = monotonic() - self.began
+        words = [self.what]
+        if self.total:
+            words.append(f"{self.done:,} of {self.total:,} ({self.done / self.total:.0%})")
+        elif self.done:
+            words.append(f"{self.done:,}")
+        words += [self.note] if self.note else []
+        words.append(f"{clock(spent)} so far")
+        if self.total and 0 < self.done < self.total:
+            words.append(f"about {clock(spent * (self.total - self.done) / self.done)} left")
+        return ", ".join(words)
+
+
+_command = Command()
+
+
+def begin_command() -> None:
+    """From here on a new command's time is counted."""
+    _command.began = _command.told = None
 
 
 @contextmanager
-def show_progress(*, quiet: bool = False) -> Iterator[Report]:
-    """Yields what the library calls with (what, done, total): a bar for each `what`, the newest below."""
-    console = Console(stderr=True, quiet=quiet)
-    if not console.is_terminal:
-        yield _Lines(console)
+def show_progress(first: str = "starting", *, quiet: bool = False) -> Iterator[Tell]:
+    """Yields what the library calls with (what, done, total); `first` is said of the time before it does."""
+    stream = sys.stderr
+    if quiet:
+        yield lambda what, done, total, note="": None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
-    with Progress(*columns, console=console) as drawn:
-        bars: dict[str, TaskID] = {}
+    with _live(first, stream) if is_live(stream) else _lines(first, stream) as tell:
+        yield tell
 
-        def report(what: str, done: int, total: int) -> None:
+
+def is_live(stream: TextIO) -> bool:
+    """Whether a bar can move there: a terminal that can go back in its line."""
+    return stream.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
+
+
+@contextmanager
+def _lines(first: str, stream: TextIO) -> Iterator[Tell]:
+    begun = {first: monotonic()}
+    phase, end = Phase(first, 0, 0, "", begun[first]), Event()
+
+    def tell(what: str, done: int, total: int, note: str = "") -> None:
+        nonlocal phase
+        phase = Phase(what, done, total, note, begun.setdefault(what, monotonic()))
+
+    def watch() -> None:
+        while not end.wait(LOOK):
+            if _command.due(now := monotonic()):
+                _command.told = now
+                try:
+                    stream.write(f"{phase.line()}\n")
+                    stream.flush()
+                except (OSError, ValueError):  # nobody reads any more
+                    return
+
+    _command.due(monotonic())
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield tell
+    finally:
+        end.set()
+        watcher.join()
+
+
+@contextmanager
+def _live(first: str, stream: TextIO) -> Iterator[Tell]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
+    from rich.text import Text
+
+    class Counts(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            whole = f" of {task.total:,.0f}" if task.total else ""
+            left = f", {clock(task.time_remaining)} left" if task.time_remaining and task.total else ""
+            return Text(f"{task.completed:,.0f}{whole}{left}" if task.total or task.completed else "")
+
+    columns = (TextColumn("{task.description}"), BarColumn(20), Counts(), TextColumn("{task.fields[note]}"))
+    with Progress(*columns, TimeElapsedColumn(), console=Console(file=stream), transient=True) as drawn:
+        bars: dict[str, TaskID] = {first: drawn.add_task(first, total=None, note="")}
+
+        def tell(what: str, done: int, total: int, note: str = "") -> None:
             if what not in bars:
-                bars[what] = drawn.add_task(what, total=None)
-            drawn.update(bars[what], completed=done, total=total or None)
+                over = {task.id for task in drawn.tasks if task.finished or not task.total}
+                for other in [other for other in bars if bars[other] in over]:
+                    drawn.remove_task(bars.pop(other))
+                bars[what] = drawn.add_task(what, total=None, note="")
+            drawn.update(bars[what], completed=done, total=total or None, note=note)
 
-        yield report
+        yield tell
 
 
-class _Lines:
-    """A line when a task begins, and one every half minute: a log stays short and is never silent."""
-
-    def __init__(self, console: Console) -> None:
-        self.console = console
-        self.told: dict[str, float] = {}
-
-    def __call__(self, what: str, done: int, total: int) -> None:
-        now = monotonic()
-        if what in self.told and now - self.told[what] < EVERY:
-            return
-        self.told[what] = now
-        of = f" of {total:,}" if total else ""
-        self.console.print(f"{what}: {done:,}{of}", highlight=False, markup=False, soft_wrap=True)
+def clock(seconds: float) -> str:
+    """`0:07`, `12:30`, `1:02:03`."""
+    whole = int(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
+
+from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.table import Table
 
 if TYPE_CHECKING:
     from dnagoat.reporting.report import Report
@@ -23,7 +24,7 @@ HEADS = 28  # characters that the names of measures need
 def show(made: Report, page: Path, as_json: bool = False) -> None:
     """The verdict and the first tables, measures down and models across; the page's path last."""
     if as_json:
-        sys.stdout.write(json.dumps(made.as_dict(), indent=2, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_text(made.as_dict()))
         return
     console = Console(highlight=False)
     for numbers in made.tables:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from dnagoat.reporting.copying import COPY, OTHER, REVERSE
 from dnagoat.wording import counted
+from dnagoat_cli.terminal.table import Table
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measure import Result

@@ -77,6 +77,7 @@ def judge_arms(
     scored = {
         (arm.name, split): _scored(arm, dataset, options.but(split=split), progress) for split in splits for arm in arms
     }
+    progress("resampling blocks", 0, 0)
     rows = [
         _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits}, reach)
         for arm in arms

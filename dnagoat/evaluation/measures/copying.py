@@ -52,13 +52,14 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         raise OptionError(f"--what copying: the {options.split} split has {len(pieces)} window; it takes 2 or more")
     blocks = blocks_of(dataset, pieces, options.block)
     rows, counts = [], np.zeros(len(pieces))
+    progress("copies, sizes of stretches", 0, len(sizes))
     for done, size in enumerate(sizes):
         random = np.random.default_rng([options.seed, size]).integers(0, 4, (len(pieces), size)).astype(np.uint8)
         for name, stretch in (("real", _last(dataset, pieces, size)), ("random", random)):
             sums, known = _each(model, stretch)
             rows += _rows(name, size, sums, known, blocks, options)
             counts = known if name == "real" else counts
-        progress("copies", done + 1, len(sizes))
+        progress("copies, sizes of stretches", done + 1, len(sizes))
     longest = next(row for row in reversed(rows) if row["stretch"] == "real" and row["before"] == "its copy")
     return {
         "value": longest["gain"],

@@ -14,6 +14,7 @@ from dnagoat.errors import WindowError
 from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, RESAMPLES
 from dnagoat.evaluation.scoring.ladder import training
+from dnagoat.evaluation.scoring.pieces import stretches
 from dnagoat.evaluation.written.composition import divergence, gc_fraction, kmer_counts, profile, sliding_gc
 from dnagoat.evaluation.written.memorised import longest_matches
 from dnagoat.evaluation.written.nulls import ORDER, another_locus, markov_continuations
@@ -24,7 +25,7 @@ from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
-from dnagoat.progress import Progress, silent
+from dnagoat.progress import Progress, counter, silent
 from dnagoat.training.kept.run import Run
 from dnagoat.wording import counted
 
@@ -55,7 +56,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     """GC% trajectory with nulls, k-mer divergence with its floor, composition, longest match to the training split."""
     dataset = options.dataset_of(run)
     material = draw_material(run.model(options.which, options.device), dataset, options, progress)
-    progress("searching the training split", 0, 1)
+    progress("comparing with the training split", 0, 0)
     return {
         "level": LEVEL,
         "resamples": RESAMPLES,
@@ -84,14 +85,14 @@ def draw_material(model: DnaLM, dataset: Dataset, options: MeasureOptions, progr
     if len(loci) < 2:
         raise WindowError(
             f"the {options.split} split of {dataset.path} has {counted(len(loci), 'stretch')} of {span:,} known bases, "
-            "too few for prompts with their continuations; shorten --prompt-length or --length"
+            "too few for prompts with their continuations; ask for shorter ones"
         )
     starts, others = sorted(loci[: asked.prompts]), loci[asked.prompts :]
     prompts, true = _read(dataset, starts, asked)
     sets = len(others) // len(starts)
     spare = _read(dataset, others[: sets * len(starts)], asked)[1].reshape(sets, len(starts), asked.length)
-    progress("counting the training split", 0, 1)
-    chain = count(training(dataset), ORDER)
+    bases = sum(end - start for start, end in stretches(dataset, "train"))
+    chain = count(training(dataset), ORDER, counter(progress, "counting training bases", bases))
     markov = markov_continuations(chain, prompts, asked.length, asked.samples, options.seed)
     written, log_probability = _continued(model, prompts, options, progress)
     return Material(starts, prompts, true, written, markov, spare, log_probability)
@@ -108,13 +109,7 @@ def _continued(model: DnaLM, prompts: Codes, options: MeasureOptions, progress: 
     asked = options.trajectory
     sampling = SamplingOptions(temperature=asked.temperature, seed=options.seed)
     written = np.empty((len(prompts), asked.samples, asked.length), np.uint8)
-    done, total, sums = 0, written.size, 0.0
-
-    def told(bases: int) -> None:
-        nonlocal done
-        done += bases
-        progress("generating bases", done, total)
-
+    total, sums = written.size, 0.0
     for made in generate(
         model,
         list(prompts),
@@ -122,7 +117,7 @@ def _continued(model: DnaLM, prompts: Codes, options: MeasureOptions, progress: 
         sampling,
         samples=asked.samples,
         batch_size=options.batch_size,
-        progress=told,
+        progress=counter(progress, "generating bases", total),
     ):
         written[made.prompt, made.sample] = made.codes
         sums += float(made.log_probabilities.sum())

@@ -37,6 +37,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     model = run.model(options.which, options.device)
     blocks = blocks_at(dataset, starts, options.block)
     different = len(np.unique(blocks))
+    progress("reading the priors of checkpoints", 0, 0)
     checkpoints = shapes(run, options.device)
     return {
         "position": run.config.model.position.name,

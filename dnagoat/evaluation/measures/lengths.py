@@ -21,7 +21,7 @@ from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, stretches
 from dnagoat.evaluation.scoring.scored import about
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
-from dnagoat.progress import Progress, silent
+from dnagoat.progress import Progress, relabelled, silent
 from dnagoat.training.kept.run import Run
 
 # n stretches, L lengths
@@ -39,7 +39,14 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     once, scored = run.config.model.context, max(lengths[0] // 2, 1)
     batch_bases = options.batch_size * dataset.window
     whole = [
-        score(model, dataset.tokens, _ending_at(ends, length, length), batch_bases, progress, once)
+        score(
+            model,
+            dataset.tokens,
+            _ending_at(ends, length, length),
+            batch_bases,
+            relabelled(progress, f"{length:,} bases of context"),
+            once,
+        )
         for length in lengths
     ]
     every = [_last(scores, ends, scored) for scores in whole]
@@ -75,9 +82,9 @@ def parse(lengths: Sequence[str], context: int) -> list[int]:
 def refuse_dense(config: ModelConfig, length: int) -> None:
     """A dense kernel holds all scores of a pass at once."""
     if length > DENSE_LIMIT and (config.kernel == "dense" or config.normaliser != "softmax"):
-        why = "--kernel dense" if config.kernel == "dense" else config.normaliser
+        why = "the dense kernel" if config.kernel == "dense" else config.normaliser
         raise OptionError(
-            f"this run attends with {why}, whose memory is quadratic; give --lengths of at most {DENSE_LIMIT:,} bases"
+            f"this run attends with {why}, whose memory is quadratic: lengths are at most {DENSE_LIMIT:,} bases"
         )
 
 

@@ -27,7 +27,8 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
     ladder = ladder_sums(dataset, scores, progress) if len(dataset.starts("train")) else {}
-    hashed = count_training(dataset.path, dataset.content_hash).hashed if ladder else None
+    hashed = count_training(dataset).hashed if ladder else None
+    progress("resampling blocks", 0, 0)
     baselines, value, interval = _compared(scores, ladder, blocks, options)
     context = options.context or dataset.window
     stride = options.stride or context

@@ -33,7 +33,8 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     """Mean nats of a symbol over 50 batches, and the lowest validation value seen while training."""
     if run.config.model.classes != 5:
         raise OptionError(
-            f"{run.path} was trained without --score-n: it has no class for N, which the authors' protocol scores"
+            f"{run.path} was trained without `dnagoat train --score-n`: it has no class for N, which the authors' "
+            "protocol scores"
         )
     dataset, batch = options.dataset_of(run), run.config.train.batch_size
     every = sliding(stretches(dataset, "val"), dataset.window, dataset.window)
@@ -77,8 +78,8 @@ def _warnings(validated: int, windows: int, batch: int) -> list[str]:
     if validated != windows:
         said.append(
             f"the evaluations while training read {counted(validated, 'window')}, not the {windows:,} of "
-            f"{counted(batches, 'batch')}: their best is not the authors' figure; train with --eval-windows "
-            f"{BATCHES * batch}"
+            f"{counted(batches, 'batch')}: their best is not the authors' figure; it takes "
+            f"`dnagoat train --eval-windows {BATCHES * batch}`"
         )
     return said
 
@@ -104,7 +105,7 @@ def other_content(config: RunConfig) -> list[str]:
     theirs = model.head_width - innermost(scheme).published_lanes
     said = (
         f"content has {scheme.content} dimensions of a head, the authors' {theirs}: exact positions take more lanes "
-        f"than theirs; train with --content {theirs} for as many"
+        f"than theirs; `dnagoat train --content {theirs}` for as many"
     )
     return [said] if scheme.content != theirs else []
 

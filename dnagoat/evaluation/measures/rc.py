@@ -66,13 +66,14 @@ def both_strands(
     """
     losses = np.empty((2, pieces.offsets[-1]), dtype=np.float32)
     done = 0
+    progress("scoring both strands of windows", 0, len(pieces))
     for batch in pieces.batches(batch_bases):
         codes = gather(tokens, pieces.starts[batch], int(pieces.widths[batch[0]]))
         scored, places = pieces.places(batch)
         losses[0, places] = window_scores(model, codes)[0][scored]
         losses[1, places] = window_scores(model, reverse_complement(codes))[0][:, ::-1][scored]
         done += len(batch)
-        progress("both strands", done, len(pieces))
+        progress("scoring both strands of windows", done, len(pieces))
     known: NDArray[np.bool_] = ~np.isnan(losses.sum(axis=0))
     forward, reverse = (piece_sums(pieces, np.where(known, strand, np.float32(0))) for strand in losses)
     return forward, reverse, piece_sums(pieces, known)

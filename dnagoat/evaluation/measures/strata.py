@@ -56,6 +56,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     marks = [read_marks(path, dataset) for path in options.strata]  # before the computing, which takes minutes
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
+    progress("dividing bases into strata", 0, 0)
     found = [
         {"name": group.name, "question": group.question, "strata": _rows(group, scores, blocks, options)}
         for group in groups(dataset, scores, marks)

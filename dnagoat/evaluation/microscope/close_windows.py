@@ -18,7 +18,7 @@ def real_windows(dataset: Dataset, options: MeasureOptions) -> tuple[Codes, np.n
     """Codes (n, W) of windows spread over the split, and where they begin."""
     starts = spread(dataset.starts(options.split), options.windows or LOOKED_AT)
     if not len(starts):
-        raise WindowError(f"{dataset.path} has no {options.split} window; choose another --split")
+        raise WindowError(f"{dataset.path} has no {options.split} window; choose another split")
     return gather(dataset.tokens, starts, dataset.window), starts
 
 

@@ -18,7 +18,7 @@ from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
 from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.model.transformer import DnaLM
-from dnagoat.progress import Progress, silent
+from dnagoat.progress import Progress, relabelled, silent
 
 AT_ONCE = 1 << 22  # bases of the records that are held and scored together
 
@@ -79,15 +79,16 @@ def score_sequences(
     context = context or model.config.context
     stride = stride or max(context // 2, 1)
     done = 0
+    progress("reading records", 0, 0)
     for held in _held(sequences):
         strands = [
-            _sums(model, [turn(codes) for _, codes in held], context, stride, batch_bases)
-            for turn in (np.asarray, reverse_complement)
+            _sums(model, [turn(codes) for _, codes in held], context, stride, batch_bases, relabelled(progress, where))
+            for turn, where in ((np.asarray, "as it stands"), (reverse_complement, "reverse complement"))
         ]
         for (name, codes), (forward, scored), (reverse, _) in zip(held, *strands, strict=True):
             yield Record(name, len(codes), int(scored), 0.0 - float(forward), 0.0 - float(reverse))
         done += len(held)
-        progress("records", done, done)
+        progress("reading records", done, 0)
 
 
 def _records(path: Path) -> Iterator[tuple[str, Codes]]:
@@ -117,7 +118,7 @@ def _held(records: Iterable[tuple[str, Codes]]) -> Iterator[list[tuple[str, Code
 
 
 def _sums(
-    model: DnaLM, records: list[Codes], context: int, stride: int, batch_bases: int
+    model: DnaLM, records: list[Codes], context: int, stride: int, batch_bases: int, progress: Progress
 ) -> list[tuple[np.float64, np.float64]]:
     """Nats and scored bases of each record; records of one length pass through the model together."""
     ends = np.cumsum([len(codes) for codes in records])
@@ -125,7 +126,7 @@ def _sums(
     filled = [region for region in regions if region[0] < region[1]]
     if not filled:
         return [(np.float64(0), np.float64(0))] * len(records)
-    scores = score(model, np.concatenate(records), sliding(filled, context, stride), batch_bases)
+    scores = score(model, np.concatenate(records), sliding(filled, context, stride), batch_bases, progress)
     owner: NDArray[np.int64] = np.searchsorted(ends, scores.pieces.starts, side="right")
     nats = np.bincount(owner, scores.sums(), minlength=len(records))
     counts = np.bincount(owner, scores.counts(), minlength=len(records))

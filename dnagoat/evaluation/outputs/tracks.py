@@ -114,7 +114,7 @@ def _refuse_twice(dataset: Dataset, spans: list[tuple[str, int, int]]) -> None:
             place = f"{right[0][:80]} from {right[1]:,} to {min(left[2], right[2]):,}"
             raise DatasetError(
                 f"two contigs of {dataset.path} hold {place}, and a track has one value a base; prepare the dataset "
-                "again with --overlaps trim"
+                "again with `dnagoat prepare --overlaps trim`"
             )
 
 

@@ -19,6 +19,7 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.launch.processes import pick_device
+from dnagoat.training.launch.stop import stop_asked
 from dnagoat.training.loop import train
 from dnagoat.training.presets import configure
 from dnagoat.training.step.matching import count
@@ -79,8 +80,9 @@ def _scored(
 ) -> dict[str, Any]:
     seed = config.train.seed
     folder = run_folder(out, arm, seed)
-    for step in train(config, folder, resume=True, device=device, dataset=dataset):
-        progress(f"{arm}, seed {seed}", step.step, step.steps)
+    with stop_asked() as stop:
+        for step in train(config, folder, resume=True, device=device, dataset=dataset, stop=stop):
+            progress(f"{arm}, seed {seed}", step.step, step.steps)
     run = open_run(folder)
     found = ensure(run, "lengths", asked, progress=progress)
     best = run.checkpoint()

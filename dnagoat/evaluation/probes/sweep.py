@@ -83,6 +83,7 @@ def _side_by_side(units: Sequence[U], work: Work[U], jobs: int, progress: Progre
     """Each unit in a fresh process, as they end; a fault of one ends the others."""
     waiting, total = list(units), len(units)
     running: dict[Connection, tuple[U, SpawnProcess]] = {}
+    progress(f"{jobs} side by side", 0, total)
     try:
         while waiting or running:
             while waiting and len(running) < jobs:

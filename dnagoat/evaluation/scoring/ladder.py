@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import Pieces, stretches
 from dnagoat.genome.alphabet import CODE, Codes
 from dnagoat.genome.batches import gather
-from dnagoat.genome.dataset import Dataset, open_dataset
-from dnagoat.progress import Progress, silent
+from dnagoat.genome.dataset import Dataset
+from dnagoat.progress import Progress, counter, silent
 
 # n pieces, B of them in a batch, W bases of a piece
 
@@ -61,13 +60,15 @@ def _question(dataset: Dataset, scores: Scores) -> str:
 
 
 def _computed(dataset: Dataset, scores: Scores, progress: Progress) -> dict[str, NDArray[np.float64]]:
-    tables = count_training(dataset.path, dataset.content_hash)
+    tables = count_training(dataset, progress)
     pieces = scores.pieces
     sums: dict[str, NDArray[np.float64]] = {}
     done = 0
     for group in _groups(pieces):
         batches = [group[batch] for batch in pieces.take(group).batches(BATCH_BASES)]
+        progress("searching the training split for repeats", 0, 0)
         found = _occurrences(dataset, pieces, batches)
+        progress("baselines, windows", done, len(pieces))
         for batch in batches:
             inside, places = pieces.places(batch)
             scored = np.zeros_like(inside)
@@ -76,7 +77,7 @@ def _computed(dataset: Dataset, scores: Scores, progress: Progress) -> dict[str,
                 column = sums.setdefault(name, np.zeros(len(pieces)))
                 column[batch] = -np.log(chances, out=np.zeros_like(chances), where=scored).sum(axis=1)
             done += len(batch)
-            progress("baselines", done, len(pieces))
+            progress("baselines, windows", done, len(pieces))
     return sums
 
 
@@ -115,9 +116,16 @@ def training(dataset: Dataset) -> Iterator[Codes]:
     return (np.asarray(dataset.tokens[start:end]) & np.uint8(CODE) for start, end in stretches(dataset, "train"))
 
 
-@lru_cache(maxsize=1)
-def count_training(path: Path, content_hash: str) -> Trained:
+COUNTED: dict[tuple[Path, str], Trained] = {}
+
+
+def count_training(dataset: Dataset, progress: Progress = silent) -> Trained:
     """The counts of a dataset's training split; kept while the same dataset is asked for."""
-    dataset = open_dataset(path)
-    markov = count(training(dataset))
-    return Trained(markov, count_hashed(training(dataset), markov.bases))
+    key = dataset.path, dataset.content_hash
+    if key not in COUNTED:
+        COUNTED.clear()
+        bases = sum(end - start for start, end in stretches(dataset, "train"))
+        markov = count(training(dataset), heard=counter(progress, "counting training bases, orders 0 to 12", bases))
+        heard = counter(progress, "counting training bases, order 16", bases)
+        COUNTED[key] = Trained(markov, count_hashed(training(dataset), markov.bases, heard=heard))
+    return COUNTED[key]

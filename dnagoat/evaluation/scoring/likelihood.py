@@ -67,12 +67,13 @@ def score(
     losses = np.empty(pieces.offsets[-1], dtype=np.float32)
     hits = np.empty(pieces.offsets[-1], dtype=bool)
     done = 0
+    progress("scoring windows", 0, len(pieces))
     for batch in pieces.batches(batch_bases):
         nats, right = window_scores(model, gather(tokens, pieces.starts[batch], int(pieces.widths[batch[0]])), at_once)
         scored, places = pieces.places(batch)
         losses[places], hits[places] = nats[scored], right[scored]
         done += len(batch)
-        progress("scoring", done, len(pieces))
+        progress("scoring windows", done, len(pieces))
     return Scores(pieces, losses, hits)
 
 

@@ -90,7 +90,7 @@ def stretches(dataset: Dataset, split: Split) -> list[tuple[int, int]]:
     starts = dataset.starts(split)
     if not len(starts):
         raise WindowError(
-            f"{dataset.path} has no window in the split {split}; prepare it with --{split} or --split-blocks"
+            f"{dataset.path} has no window in the split {split}; prepare it with contigs of it, or smaller windows"
         )
     contigs = contig_index(dataset, starts)
     fresh = np.flatnonzero((np.diff(starts) > dataset.window) | (np.diff(contigs) != 0)) + 1

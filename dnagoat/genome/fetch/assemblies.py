@@ -78,7 +78,7 @@ def _read(path: Path) -> dict[str, Assembly]:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise OptionError(f"{path} does not exist; --catalogue takes a TOML file of genomes") from None
+        raise OptionError(f"--catalogue: {path} does not exist; --catalogue takes a TOML file of genomes") from None
     except (OSError, ValueError) as fault:
         raise SourceError(f"{path} cannot be read as a catalogue: {fault}") from None
     found = {}

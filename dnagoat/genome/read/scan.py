@@ -23,9 +23,12 @@ _LINE_END: Final = re.compile(rb"[\r\n]")
 class FastaScan:
     """One pass over a source: `events()` yields its records; `index` and `uneven` are complete after the last."""
 
-    def __init__(self, source: Source, gaps: GapRule = "refuse", copy: Path | None = None) -> None:
+    def __init__(
+        self, source: Source, gaps: GapRule = "refuse", copy: Path | None = None, cure: str = "take gaps out"
+    ) -> None:
         self.source = source
         self.gaps = gaps
+        self._cure = cure  # of a gap: what the caller has an option for
         self._copy = copy  # where the unpacked text is written too
         self.index: list[Entry] = []
         self.uneven: list[str] = []
@@ -143,7 +146,7 @@ class FastaScan:
         where = f"{self._where()}, record {_short(self._lines.name if self._lines else '')}"
         name = letter_name(piece[place])
         if TABLE[piece[place]] == GAP:
-            return SourceError(f"{where}: {name} is a gap, not a base; take gaps out, or use --gaps drop")
+            return SourceError(f"{where}: {name} is a gap, not a base; {self._cure}")
         if chr(piece[place]) in "EFILPQZefilpqz":
             return SourceError(f"{where}: {name} is an amino acid, not a nucleotide; this looks like protein")
         return SourceError(f"{where}: {name} is not a nucleotide letter")

@@ -10,10 +10,12 @@ from types import TracebackType
 from typing import Final, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dnagoat.genome.alphabet import CODE, MASKED, C, Codes, G, N
 
 _MOST_PENDING: Final = 4  # pieces that wait for the disk
+_AT_ONCE: Final = 1 << 22  # bases looked at together
 
 
 class TokenWriter:
@@ -81,3 +83,15 @@ def map_tokens(path: Path) -> np.memmap[tuple[int, ...], np.dtype[np.uint8]]:
 def read_tokens(path: Path, start: int, count: int) -> Codes:
     """`count` tokens from position `start`, read into memory: unlike mapped pages they can be let go of."""
     return np.fromfile(path, dtype=np.uint8, count=count, offset=start)
+
+
+def places_of_known(path: Path, ranks: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions before which that many known bases (no N) lie, each as early as can be; `ranks` ascend."""
+    places = np.zeros(len(ranks), dtype=np.int64)
+    before = 0
+    for start in range(0, path.stat().st_size, _AT_ONCE):
+        known = np.flatnonzero((read_tokens(path, start, _AT_ONCE) & np.uint8(CODE)) != N)
+        here = (ranks > before) & (ranks <= before + known.size)
+        places[here] = start + known[ranks[here] - before - 1] + 1
+        before += known.size
+    return places

@@ -104,7 +104,7 @@ def _known(results: Results, made: Made, caution: str) -> Figure | None:
         "a model that has learned its training split's repeats; the left end is what it knows of DNA beyond them. "
         "Bands are 95 % intervals.",
         limits="A word that occurs often is easier for anybody, a Markov table too. The figure does not tell copying "
-        f"from the context from knowledge in the weights; `evaluate --what copying` does.{caution}",
+        f"from the context from knowledge in the weights; `dnagoat evaluate --what copying` does.{caution}",
         alt="Line chart of NLL against occurrences of the preceding 16 bases in training. Where there is none, and at "
         f"the most: {listed(told)} nats per base.",
         drawing=figure,

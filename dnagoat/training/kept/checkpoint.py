@@ -107,7 +107,7 @@ def save(run: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
         intact = f"the checkpoint of step {before[-1]:,} is intact" if before else "there is no earlier checkpoint"
         raise TrainingError(
             f"the checkpoint of step {step:,} could not be written to {run} ({_reason(why)}); {intact}: "
-            f"make room, then continue with --resume"
+            "make room, then continue (`dnagoat train --resume`)"
         ) from why
     return folder
 

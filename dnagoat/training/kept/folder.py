@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -33,29 +34,45 @@ def _begun(entry: Path) -> bool:
 
 def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | None:
     """Writes config.json, or compares with the one that is there; what to say where the run cannot be begun."""
-    if not (out / CONFIG).exists():
-        write_json(out / CONFIG, config.model_dump(mode="json"))
-        return None
-    if force:
-        for name in OURS:
-            remove(out / name)
-        write_json(out / CONFIG, config.model_dump(mode="json"))
-        return None
-    if not resume:
-        return f"{out} holds a run already; continue it with --resume, replace it with --force, or give another --out"
+    if (out / CONFIG).exists() and not force:
+        return (
+            _continue(out, config)
+            if resume
+            else (
+                f"{out} holds a run already; continue it with --resume, replace it with --force, or give another --out"
+            )
+        )
+    for name in OURS if force else ():
+        remove(out / name)
+    _write(out, config)
+    return None
+
+
+def _continue(out: Path, config: RunConfig) -> str | None:
+    """Keeps config.json, but where the dataset has moved: then it learns the new place."""
     try:
-        earlier = open_run(out).config
+        earlier = open_run(out)
     except RunError as fault:
         return str(fault)
-    if different := differences(earlier, config):
+    if different := differences(earlier.config, config):
         return f"{out} was begun with {different}; a run resumes with what it was begun with"
+    if earlier.dataset_path() is None:
+        _write(out, earlier.config.but(dataset=config.dataset))
     return None
+
+
+def _write(out: Path, config: RunConfig) -> None:
+    """The dataset's folder is kept as it was given, and so that it is found from anywhere, or moved with the run."""
+    dataset, run = Path(config.dataset).resolve(), out.resolve()
+    places = (os.path.relpath(dataset, run), str(dataset))
+    write_json(out / CONFIG, config.but(dataset_places=places).model_dump(mode="json"))
 
 
 def differences(before: RunConfig, after: RunConfig) -> str:
     """`train.lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
     old, new = before.leaves(), after.leaves()
-    loose = {"dataset", "tool_version", "train.micro_batch", "train.keep"}  # where it lies, and how it is computed
+    # Where the dataset lies, and how it is computed.
+    loose = {"dataset", "dataset_places", "tool_version", "train.micro_batch", "train.keep"}
     return "; ".join(
         f"{name} {old.get(name)}, not {new.get(name)}"
         for name in dict.fromkeys([*old, *new])

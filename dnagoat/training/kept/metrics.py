@@ -84,7 +84,7 @@ class Metrics:
         except OSError as why:
             raise TrainingError(
                 f"{self._path} cannot grow ({os.strerror(why.errno or 0)}); the last checkpoint is intact: "
-                f"make room, then continue with --resume"
+                "make room, then continue (`dnagoat train --resume`)"
             ) from why
 
 

@@ -92,21 +92,35 @@ class Run:
             if which == "best" and (self.path / "last").exists():
                 raise RunError(
                     f"{self.path} has no best checkpoint, since it was never validated; read its last one "
-                    "(--checkpoint last)"
+                    "(`dnagoat evaluate --checkpoint last`)"
                 )
             raise RunError(f"{self.path} has no {which} checkpoint yet; continue it with `dnagoat train --resume`")
         return self.path / "checkpoints" / Path(pointer.read_text(encoding="utf-8", errors="replace").strip()).name
+
+    def dataset_path(self, at: Path | None = None) -> Path | None:
+        """Where its dataset lies: `at`, as it was given, from the run's folder, or from the root; None where nowhere.
+
+        The folder with the run's content goes before one that has taken its place.
+        """
+        from dnagoat.genome.dataset import content_of
+
+        if at is not None:
+            return at
+        places = [Path(self.config.dataset), *(self.path / place for place in self.config.dataset_places)]
+        there = {place: content for place in places if (content := content_of(place)) is not None}
+        return next((place for place in there if there[place] == self.config.dataset_hash), next(iter(there), None))
 
     def dataset(self, at: Path | None = None, *, other: bool = False) -> Dataset:
         """The dataset that this run was trained on; another content hash is refused unless `other`."""
         from dnagoat.genome.dataset import open_dataset
 
-        if at is None and not Path(self.config.dataset).exists():
+        place = self.dataset_path(at)
+        if place is None:
             raise DatasetError(
                 f"{self.path} was trained on {self.config.dataset}, which is not there; say where it lies now "
-                "(--dataset DATASET, or `dnagoat train DATASET --resume`)"
+                "(--dataset DATASET, or in training `dnagoat train DATASET --resume`)"
             )
-        dataset = open_dataset(at or Path(self.config.dataset))
+        dataset = open_dataset(place)
         if dataset.content_hash != self.config.dataset_hash and not other:
             raise DatasetError(
                 f"{dataset.path} has content {dataset.content_hash[:12]}, but {self.path} was trained on "

@@ -85,9 +85,9 @@ def train_side_by_side(
             if name := stop():  # asked first: the runs may have heard it too, and are no failures then
                 raise Stopped(Signals[name])
             running = [job for job in running if not _has_ended(job)]
-            progress("training all runs", sum(run.step for run in runs), total)
             for job in running:
                 progress(f"training {job.run.out.name}", job.run.step, job.run.config.train.steps)
+            progress("training all runs", sum(run.step for run in runs), total)
     finally:
         _end(running)
 

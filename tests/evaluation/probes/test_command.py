@@ -134,7 +134,7 @@ def test_sink_says_when_blocks_are_few_and_replaces_no_symbol_that_was_never_see
     assert five["replaced"] == [] and len(five["rows"]) == len(four["rows"])
     for table in tables(result):
         assert "too narrow below 30" in table.notes[0]
-        assert "without a start symbol (--score-n)" in table.notes[1]
+        assert "without a start symbol (`dnagoat train --score-n`)" in table.notes[1]
 
 
 def test_a_run_of_five_classes_is_fed_no_start_symbol(make_run) -> None:

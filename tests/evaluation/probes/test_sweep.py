@@ -178,7 +178,7 @@ def test_side_by_side_is_the_same_as_one_by_one(tmp_path: Path) -> None:
         losses = [[loss for fit in arm.pop("fits") for _, loss in fit["loss"]] for arm in (one, other)]
         assert losses[0] == pytest.approx(losses[1], abs=1e-5)  # sums in another order where threads differ
         assert one == other
-    assert told == [(1, 2), (2, 2)]
+    assert told == [(0, 2), (1, 2), (2, 2)]
     assert len((tmp_path / FILE).read_text().splitlines()) == 3
 
 

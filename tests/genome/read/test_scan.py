@@ -193,7 +193,7 @@ def test_the_index_is_that_of_pyfaidx(tmp_path: Path, end: str, last: int) -> No
         ("> a\nACGT\n", "line 1: a header without a name"),
         (">\nACGT\n", "line 1: a header without a name"),
         (">a\x1b[31m\nACGT\n", "line 1: the record's name 'a\\x1b[31m' has a control character"),
-        (">a\nACGT\nAC-T\n", "line 3, record a: '-' is a gap, not a base; take gaps out, or use --gaps drop"),
+        (">a\nACGT\nAC-T\n", "line 3, record a: '-' is a gap, not a base; take gaps out"),
         (">a\r\nACGT\r\nAC*T\r\n", "line 3, record a: '*' is a gap"),
         (">a\rACGT\rAC.T\r", "line 3, record a: '.' is a gap"),
         (">a\n\n; c\nMPTI\n", "line 4, record a: 'P' is an amino acid, not a nucleotide; this looks like protein"),

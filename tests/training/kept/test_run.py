@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,11 @@ import pytest
 from dnagoat.config import PositionConfig, RunConfig
 from dnagoat.errors import DatasetError, OptionError, RunError
 from dnagoat.files import read_json, write_json
+from dnagoat.genome.dataset import Dataset, open_dataset
+from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.training.kept.folder import begin
 from dnagoat.training.kept.run import Run, open_run
+from tests.training.conftest import WINDOW, write_genome
 
 
 @pytest.fixture
@@ -78,3 +83,42 @@ def test_a_fault_of_writing_names_the_file_that_was_to_be(tmp_path: Path) -> Non
     with pytest.raises(IsADirectoryError) as fault:
         write_json(tmp_path / "folder", {})
     assert fault.value.filename == str(tmp_path / "folder")
+
+
+def begun(dataset: Dataset, out: Path) -> Run:
+    out.mkdir(parents=True)
+    config = RunConfig(dataset=str(dataset.path), dataset_hash=dataset.content_hash, tool_version="0")
+    assert begin(out, config, resume=False, force=False) is None
+    return open_run(out)
+
+
+def test_a_dataset_given_by_a_relative_path_is_found_from_anywhere(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(dataset.path, tmp_path / "work" / "data")
+    monkeypatch.chdir(tmp_path / "work")
+    begun(open_dataset(Path("data")), Path("runs/one"))
+    monkeypatch.chdir(tmp_path)
+    assert open_run(Path("work/runs/one")).dataset().content_hash == dataset.content_hash
+    (tmp_path / "work").rename(tmp_path / "moved")  # the run and its dataset together
+    assert open_run(Path("moved/runs/one")).dataset().content_hash == dataset.content_hash
+    (tmp_path / "moved" / "data").rename(tmp_path / "work-data")  # the dataset alone
+    run = open_run(Path("moved/runs/one"))
+    with pytest.raises(DatasetError, match="was trained on data, which is not there"):
+        run.dataset()
+    assert run.dataset(Path("work-data")).content_hash == dataset.content_hash
+    # Training that goes on with the dataset's new place keeps it.
+    assert begin(run.path, run.config.but(dataset="work-data"), resume=True, force=False) is None
+    assert open_run(run.path).dataset().path == Path("work-data")
+
+
+def test_another_dataset_in_its_place_is_passed_over(
+    dataset: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`data` is a folder here too, but with other content than that of the run."""
+    shutil.copytree(dataset.path, tmp_path / "work" / "data")
+    monkeypatch.chdir(tmp_path / "work")
+    begun(open_dataset(Path("data")), Path("run"))
+    prepare(write_genome(tmp_path / "other.fa", (3000, 900, 900)), tmp_path / "data", PrepareOptions(window=WINDOW))
+    monkeypatch.chdir(tmp_path)
+    assert open_run(Path("work/run")).dataset().content_hash == dataset.content_hash

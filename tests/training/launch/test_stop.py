@@ -171,7 +171,7 @@ def test_a_shell_inside_srun_says_what_it_waits_for_and_can_be_stopped(dataset: 
     shell = {**os.environ, **step, "MASTER_ADDR": "localhost", "MASTER_PORT": str(free_port())}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=shell) as process:
         assert process.stderr is not None
-        said = process.stderr.readline()
+        said = next(line for line in process.stderr if "processes are there" in line)
         process.terminate()
         more = process.communicate(timeout=30)[1]
     assert process.returncode == 128 + signal.SIGTERM, more

@@ -1,0 +1,120 @@
+"""What is told while something takes long: a line after two seconds, then one every thirty; none of what is quick."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dnagoat_cli.terminal import progress as shown
+from dnagoat_cli.terminal.progress import begin_command, clock, show_progress
+
+
+@pytest.fixture
+def quickly(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Time goes ten times as fast."""
+    monkeypatch.setattr(shown, "FIRST", 0.2)
+    monkeypatch.setattr(shown, "EVERY", 3.0)
+    monkeypatch.setattr(shown, "LOOK", 0.02)
+    begin_command()
+    yield
+    begin_command()
+
+
+pytestmark = pytest.mark.usefixtures("quickly")
+Captured = pytest.CaptureFixture[str]
+
+
+def test_a_phase_that_calls_nobody_back_is_told(capsys: Captured) -> None:
+    with show_progress() as tell:
+        tell("goat-s0: counting training bases", 0, 1000)
+        time.sleep(0.6)
+        assert capsys.readouterr().err == "goat-s0: counting training bases, 0 of 1,000 (0%), 0:00 so far\n"
+
+
+def test_lines_are_rare_however_many_phases_there_are(capsys: Captured) -> None:
+    for _ in range(4):
+        with show_progress() as tell:
+            for done in range(20):
+                tell("scoring windows", done, 20)
+                time.sleep(0.02)
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_next_line_comes_after_a_while(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shown, "EVERY", 0.3)
+    with show_progress() as tell:
+        tell("scoring windows", 10, 20, "loss 1.3")
+        time.sleep(1.0)
+    lines = capsys.readouterr().err.splitlines()
+    assert 2 <= len(lines) <= 4
+    assert lines[0].startswith("scoring windows, 10 of 20 (50%), loss 1.3, 0:00 so far, about 0:00 left")
+
+
+def test_what_is_quick_says_nothing(capsys: Captured) -> None:
+    with show_progress() as tell:
+        tell("scoring windows", 1, 2)
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_reader_who_has_gone_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", gone)
+    with show_progress() as tell:
+        tell("scoring windows", 1, 2)
+        gone.close()
+        time.sleep(0.4)
+
+
+def test_times_are_read_as_clocks_show_them() -> None:
+    assert [clock(seconds) for seconds in (0.4, 67, 3723)] == ["0:00", "1:07", "1:02:03"]
+
+
+SLOW = """
+import time
+from dnagoat_cli.terminal.progress import show_progress
+with show_progress() as tell:
+    tell("goat: counting training bases", 0, 1000)
+    time.sleep(1)
+    tell("goat: scoring windows", 3, 40, "loss 1.25")
+    time.sleep(1)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_a_terminal_has_a_bar_that_goes_away(term: str) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": term, "COLUMNS": "100"}
+    command = [sys.executable, "-c", SLOW]
+    with subprocess.Popen(command, stderr=theirs, stdout=subprocess.PIPE, env=environment) as process:
+        os.close(theirs)
+        seen = b"".join(iter(lambda: read(ours), b"")).decode()
+        assert process.stdout is not None and process.stdout.read() == b"done\n"
+    moves = "\x1b[" in seen
+    assert moves == (term != "dumb")
+    if moves:
+        assert "goat: counting training bases" in seen and "goat: scoring windows" in seen and "3 of 40" in seen
+
+
+def read(handle: int) -> bytes:
+    try:
+        return os.read(handle, 4096)
+    except OSError:  # the other side has closed
+        return b""
+
+
+def test_colours_that_are_forced_make_no_terminal_of_a_pipe() -> None:
+    environment = {**os.environ, "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    done = subprocess.run(
+        [sys.executable, "-c", SLOW], capture_output=True, text=True, env=environment, check=True, cwd=Path.cwd()
+    )
+    assert done.stderr.count("\n") <= 1 and "\x1b" not in done.stderr
