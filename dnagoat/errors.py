@@ -34,6 +34,17 @@ class OptionError(DnagoatError):
     """An option is out of its range, or does not go with another."""
 
 
+class FieldError(OptionError):
+    """A field of a configuration, or of a function's options, has a value that it cannot have.
+
+    `owner` is the class that has the field; the command line says the option that sets it instead of its name.
+    """
+
+    def __init__(self, owner: type, field: str, value: object, said: str) -> None:
+        super().__init__(f"{field} = {value!r}: {said}")
+        self.owner, self.field, self.value, self.said = owner, field, value, said
+
+
 class TrainingError(DnagoatError):
     """Training cannot go on (non-finite loss, out of memory, disk full)."""
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from dnagoat.errors import OptionError
+from dnagoat.errors import FieldError, OptionError
 
 
 class Frozen(BaseModel):
@@ -19,7 +19,7 @@ class Frozen(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as fault:
-            raise OptionError(_sentence(fault)) from None
+            raise _told(type(self), fault) from None
 
     def but(self, **changes: Any) -> Self:
         """The same configuration with some fields changed, and checked again."""
@@ -37,14 +37,14 @@ def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return leaves
 
 
-def _sentence(fault: ValidationError) -> str:
+def _told(owner: type, fault: ValidationError) -> OptionError:
     first = fault.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    where = {"name": "position"}.get(where, where)  # the one field whose name says nothing to who typed an arm
-    message = first["msg"].removeprefix("Value error, ")
+    message = first["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     if first["type"] == "literal_error":
         message = _choices(str(first["input"]), first["ctx"]["expected"])
-    return f"{where} = {first['input']!r}: {message}" if where else message
+    if not first["loc"]:
+        return OptionError(message)
+    return FieldError(owner, str(first["loc"][0]), first["input"], message)
 
 
 def _choices(given: str, expected: str) -> str:

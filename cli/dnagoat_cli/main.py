@@ -25,6 +25,7 @@ PLACES = (
     *(errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
     *(errno.ENXIO, errno.ENODEV),
 )
+CALLED = "dnagoat.called"
 GONE = 128 + signal.SIGPIPE  # as a shell reports a command whose reader has gone: `| head` has what it wanted
 
 
@@ -39,8 +40,13 @@ class Sentences(TyperGroup):
             # Click and rich end with 1 where the reader of a pipe has gone, which is no failure of the command.
             raise SystemExit(GONE if isinstance(end.__context__, BrokenPipeError) else end.code) from None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        ctx.meta[CALLED] = args  # which command a fault is of
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         begin_command()
+        ctx.meta[CALLED] = []
         try:
             found = super().invoke(ctx)
             sys.stdout.flush()  # a full disk or a reader that has gone is met here, not while Python ends
@@ -51,7 +57,9 @@ class Sentences(TyperGroup):
             _drop_output()
             raise typer.Exit(GONE) from None
         except DnagoatError as fault:
-            sys.stderr.write(f"error: {fault}\n")
+            from dnagoat_cli.options.faults import command_in, sentence
+
+            sys.stderr.write(f"error: {sentence(fault, command_in(self, ctx.meta[CALLED]), ctx)}\n")
             raise typer.Exit(2) from None
         except KeyboardInterrupt as end:
             number = end.signal if isinstance(end, Stopped) else signal.SIGINT

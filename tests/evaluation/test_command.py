@@ -60,10 +60,10 @@ def test_other_settings_need_force(make_run) -> None:
         (["--what", "nonsense"], "choose from"),
         (["--protocol", "mine"], "paper"),
         (["--stride", "100", "--context", "50"], "--stride 100"),
-        (["--split", "nowhere"], "split"),
+        (["--split", "nowhere"], "--split nowhere: there are"),
         (["--what", "generation", "--split", "val", "--split", "test"], "one split"),
         (["--fasta", "absent.fa"], "absent.fa"),
-        (["--windows", "0"], "windows"),
+        (["--windows", "0"], "--windows 0: it should be greater than or equal to 1"),
     ],
 )
 def test_faults_are_one_sentence(make_run, words: list[str], said: str) -> None:

@@ -67,7 +67,7 @@ def test_a_moved_bed_file_is_the_same_and_an_edited_one_is_not(
     same = QUICK.but(strata=(Path("beds/exons.bed"),))
     assert ensure(run, "strata", same) == result
     Path("beds/exons.bed").write_text("chr7\t1000\t1200\n")
-    with pytest.raises(OptionError, match=r"\(strata\); give --force"):
+    with pytest.raises(OptionError, match=r"\(--strata exons.bed \(\w{8}\), not exons.bed \(\w{8}\)\); give --force"):
         ensure(run, "strata", same)
     with pytest.raises(SourceError, match=r"gone\.bed does not exist"):
         ensure(run, "strata", QUICK.but(strata=(Path("gone.bed"),)))

@@ -12,7 +12,7 @@ from dnagoat.attention.schemes.goat import Goat
 from dnagoat.attention.schemes.rope import Rope
 from dnagoat.attention.schemes.rotated_goat import RotatedGoat
 from dnagoat.attention.schemes.sinusoidal import Sinusoidal
-from dnagoat.errors import OptionError
+from dnagoat.errors import FieldError, OptionError
 
 if TYPE_CHECKING:
     from dnagoat.config import ModelConfig
@@ -37,7 +37,7 @@ def scheme_named(name: str) -> type[PositionScheme]:
         near = get_close_matches(name.lower(), SCHEMES, n=1)
         meant = f"; did you mean {near[0]}?" if near else ""
         *names, last = map(repr, SCHEMES)
-        raise OptionError(f"position = {name!r}: there are {', '.join(names)} or {last}{meant}")
+        raise FieldError(PositionScheme, "position", name, f"there are {', '.join(names)} or {last}{meant}")
     return SCHEMES[name]
 
 

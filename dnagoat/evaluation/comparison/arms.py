@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from dnagoat.attention.schemes.registry import owners, scheme_named
 from dnagoat.config import Family, MomentumConfig, PositionConfig, RunConfig
-from dnagoat.errors import OptionError
+from dnagoat.errors import FieldError, OptionError
 from dnagoat.training.presets import NAME, SETTINGS, changed, read_settings
 from dnagoat.training.step.matching import matched
 
@@ -74,7 +74,10 @@ def position_of(arm: str) -> PositionConfig:
 
 def of_arm(base: RunConfig, arm: str, *, seed: int, lr: float | None = None, match: bool = False) -> RunConfig:
     """The configuration of one run of an arm: the base's, with the arm's positions, a seed, and a learning rate."""
-    config = changed(base, {**options(arm), "train.seed": seed} | ({} if lr is None else {"train.lr": lr}))
+    try:
+        config = changed(base, {**options(arm), "train.seed": seed} | ({} if lr is None else {"train.lr": lr}))
+    except FieldError as fault:
+        raise OptionError(f"--arm {arm}: {fault}") from None
     return config.but(model=matched(config.model)) if match else config
 
 

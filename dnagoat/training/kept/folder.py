@@ -12,6 +12,7 @@ from dnagoat.files import write_json
 from dnagoat.training.kept.lock import WORKERS, WRITER
 from dnagoat.training.kept.metrics import METRICS, SUMMARY
 from dnagoat.training.kept.run import open_run
+from dnagoat.training.presets import NAME, SETTINGS
 
 CONFIG = "config.json"
 OURS = (CONFIG, METRICS, SUMMARY, "checkpoints", "best", "last", "evaluation", "generated", "report", "tensorboard")
@@ -69,15 +70,34 @@ def _write(out: Path, config: RunConfig) -> None:
 
 
 def differences(before: RunConfig, after: RunConfig) -> str:
-    """`train.lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
+    """`--lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
     old, new = before.leaves(), after.leaves()
     # Where the dataset lies, and how it is computed.
     loose = {"dataset", "dataset_places", "tool_version", "train.micro_batch", "train.keep"}
     return "; ".join(
-        f"{name} {old.get(name)}, not {new.get(name)}"
+        f"{option_of(name, after)} {old.get(name)}, not {new.get(name)}"
         for name in dict.fromkeys([*old, *new])
         if old.get(name) != new.get(name) and name not in loose
     )
+
+
+# Fields that presets alone give, and that no option sets.
+PRESET_ALONE = ("width", "layers", "mlp_width", "context", "betas", "memory_lr_scale")
+
+
+def option_of(path: str, config: RunConfig) -> str:
+    """The option of `dnagoat train` that sets the field at `path`; the path itself where none does."""
+    field = path.rpartition(".")[2]
+    if path == NAME:
+        return "--position"
+    if path.startswith(SETTINGS):
+        declared = config.model.position.settings.options()
+        return f"--{declared[field].flag}" if field in declared else path
+    if path.startswith("model.position.momentum"):
+        return {"ramp_steps": "--momentum-ramp", "layers": "--momentum-layers"}.get(field, "--momentum")
+    settable = path.startswith(("model.", "train.")) and field not in PRESET_ALONE
+    named = {"classes": "score-n", "memory": "memory-families"}.get(field, field.replace("_", "-"))
+    return f"--{named}" if settable else path
 
 
 def remove(path: Path) -> None:

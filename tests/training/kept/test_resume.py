@@ -97,7 +97,7 @@ def test_a_damaged_newest_checkpoint_is_passed_over(config: RunConfig, whole: Pa
 
 def test_other_settings_do_not_resume(config: RunConfig, whole: Path) -> None:
     other = changed(config, {"train.lr": 0.5})
-    with pytest.raises(RunError, match=r"train.lr 0.001, not 0.5"):
+    with pytest.raises(RunError, match=r"begun with --lr 0.001, not 0.5; "):
         list(train(other, whole, device="cpu", resume=True))
 
 
