@@ -65,7 +65,7 @@ class Batches:
     room: int
     rows: int
     bytes_a_sequence: int
-    note: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def plan(
@@ -104,13 +104,28 @@ def plan(
             "(`dnagoat generate --max-context`)"
         )
     rows = min(wanted, fitting)
-    note = None
+    notes = list(_past_training(model, max(lengths, default=0), length, max_context))
     if rows < wanted:
-        note = (
+        notes.append(
             f"{rows:,} sequences at a time instead of {wanted:,}: "
             f"each takes {size / 1e6:.0f} MB of the {memory / 1e9:.1f} GB that can be spared"
         )
-    return Batches(tuple(_batches(lengths, samples, rows, max(16, length // 4))), room, rows, size, note)
+    return Batches(tuple(_batches(lengths, samples, rows, max(16, length // 4))), room, rows, size, tuple(notes))
+
+
+def _past_training(model: DnaLM, prompt: int, length: int, max_context: int | None) -> Iterator[str]:
+    """What a reader must know of sequences that are longer than those of training, where the scheme knows them not."""
+    trained, whole = model.config.context, prompt + length
+    name, unseen = model.config.position.name, next(model.attentions()).scheme.unseen
+    if whole <= trained:
+        return
+    long = f"prompt and continuation have up to {whole:,} bases, and the model was trained on {trained:,}"
+    if unseen == "positions":
+        yield f"{long}: {name} has learned nothing of positions past them; shorten the prompt, or lower --length"
+    elif unseen == "distances" and (max_context or whole) > trained:
+        yield f"{long}: {name} predicts worse over distances that it has not seen; --max-context {trained} avoids them"
+    elif unseen == "nothing" and prompt > trained:
+        yield f"{long}: {name} gains nothing from bases further back than that"
 
 
 def _batches(lengths: Sequence[int], samples: int, rows: int, spread: int) -> Iterator[Batch]:

@@ -102,7 +102,9 @@ class DnaLM(nn.Module):
             reach = attention.scheme.reach
             if reach is not None and positions > reach:
                 name = self.config.position.name
-                raise OptionError(f"{positions:,} positions are more than the {reach:,} that {name} holds exactly")
+                raise OptionError(
+                    f"{positions:,} positions are more than the {reach:,} that {name} holds exactly; take fewer"
+                )
 
     @property
     def parameter_count(self) -> int:

@@ -165,13 +165,43 @@ def test_prompts_longer_than_the_window_do_not_depend_on_their_batch() -> None:
         assert np.array_equal(together[index, 0].codes, alone.codes)
 
 
+@pytest.mark.parametrize(
+    ("name", "prompt", "context", "said"),
+    [
+        ("rope", 60, None, "rope predicts worse over distances that it has not seen; --max-context 16 avoids them"),
+        ("rope", 5000, 17, "--max-context 16"),
+        ("nope", 60, None, "nope predicts worse"),
+        ("sinusoidal", 60, 9, "sinusoidal has learned nothing of positions past them; shorten the prompt"),
+        ("goat", 17, None, "goat gains nothing from bases further back than that"),
+        ("alibi", 5000, None, "alibi gains nothing"),
+    ],
+)
+def test_what_goes_past_the_length_of_training_is_told(name: str, prompt: int, context: int | None, said: str) -> None:
+    made = small(name)
+    assert made.config.context == 16
+    (note,) = plan(made, prompts(prompt, 3), 5, max_context=context).notes
+    assert said in note and f"up to {prompt + 5:,} bases, and the model was trained on 16" in note
+
+
+@pytest.mark.parametrize(("name", "prompt", "context"), [("rope", 11, None), ("rope", 500, 16), ("goat", 16, None)])
+def test_what_training_has_shown_is_not_told(name: str, prompt: int, context: int | None) -> None:
+    assert plan(small(name), prompts(prompt), 5, max_context=context).notes == ()
+
+
+def test_a_prior_without_recency_meets_distances_that_it_has_not_seen() -> None:
+    own = small("goat").config
+    bare = own.but(position=own.position.but(settings=own.position.settings.but(parts=("spectral",))))
+    assert "distances" in plan(DnaLM(bare, 0), prompts(200), 5).notes[0]
+    assert plan(small("goat", momentum=True), prompts(15), 5).notes == ()
+
+
 def test_a_batch_that_does_not_fit_is_split_with_a_note() -> None:
     made, given = small().double(), prompts(10, 10, 10, 10)
     whole = plan(made, given, LENGTH, memory=1 << 30)
-    assert whole.note is None and len(whole.batches) == 1
+    assert whole.notes == () and len(whole.batches) == 1
     tight = plan(made, given, LENGTH, memory=int(2.5 * whole.bytes_a_sequence))
     assert tight.rows == 2 and len(tight.batches) == 2
-    assert tight.note is not None and tight.note.startswith("2 sequences at a time instead of 4")
+    assert tight.notes[-1].startswith("2 sequences at a time instead of 4")
     split = by_name(list(generate(made, given, LENGTH, OPTIONS, planned=tight)))
     for key, one in by_name(list(generate(made, given, LENGTH, OPTIONS))).items():
         assert np.array_equal(one.codes, split[key].codes)

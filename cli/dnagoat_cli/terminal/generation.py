@@ -101,8 +101,8 @@ def written(
 
     codes = [prompt.codes for prompt in prompts]
     planned = plan(model, codes, length, samples=samples, batch_size=batch_size, max_context=max_context)
-    if planned.note:
-        say(planned.note)
+    for note in planned.notes:
+        say(note)
     finished = Finished([])
     with show_progress() as progress:
         heard = counter(progress, "generating bases", len(prompts) * samples * length)

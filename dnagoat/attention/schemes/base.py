@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from dnagoat.attention.schemes.settings import Settings
 
@@ -126,6 +126,8 @@ class PositionScheme(Module):
     lanes: int = 0
     published_lanes: int = 0  # as many as in the run that is `published`
     reach: int | None = None  # how many positions it holds exactly; None = no limit
+    # What bases past the length of training show that none within it did; measured in experiments/five-arms.md.
+    unseen: Literal["nothing", "distances", "positions"] = "distances"
     looks_back: int = 0  # earlier queries and keys that `rotate` takes into one; they are its `before`
 
     def __new__(cls, *_: object, **__: object) -> Self:

@@ -155,6 +155,7 @@ class Goat(PositionScheme):
         self._spare = self.lanes - used
         self.published_lanes = 2 * own.rank + 1  # a cosine and a sine a frequency, one for all the rest
         self.reach = REACH if "recency" in self.parts else None
+        self.unseen = "nothing" if "recency" in self.parts else "distances"  # slopes leave far bases without weight
 
     def _parts(self) -> list[Part]:
         return list(self.parts.values())  # type: ignore[arg-type]

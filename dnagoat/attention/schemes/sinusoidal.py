@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class Sinusoidal(PositionScheme):
     """Embeddings times sqrt(width), as there, plus sines in the first half and cosines in the second."""
 
+    unseen = "positions"
     colours = ("#ca6499", "#c37ebd")
 
     def embed(self, x: Tensor, at: At) -> Tensor:

@@ -19,7 +19,7 @@ class Wrapper(PositionScheme):
     def __init__(self, inner: PositionScheme, config: ModelConfig) -> None:
         super().__init__(config, inner.layer)
         self.inner = inner
-        self.lanes, self.reach = inner.lanes, inner.reach
+        self.lanes, self.reach, self.unseen = inner.lanes, inner.reach, inner.unseen
 
     def embed(self, x: Tensor, at: At) -> Tensor:
         return self.inner.embed(x, at)

@@ -147,6 +147,8 @@ def warnings(run: Run, options: MeasureOptions, blocks: int) -> list[str]:
         said.append("the model was trained on this split")
     if options.other_dataset:
         said.append(f"scored on {options.other_dataset}, which the run was not trained on; baselines are counted there")
+    if options.context is not None and options.context > (trained := run.config.model.context):
+        said.append(f"read {options.context:,} bases at once, and the model was trained on {trained:,}")
     if run.config.model.classes > BASES:
         said.append(
             "trained by the authors' protocol: the first base of each window is not scored, the class N is left out"
