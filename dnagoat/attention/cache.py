@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import torch
@@ -65,6 +66,26 @@ class Cache:
         self.k[layer, :, :, self.length : end] = k
         self.v[layer, :, :, self.length : end] = v
         return self.k[layer, :, :, :end], self.v[layer, :, :, :end]
+
+    def branched(self, repeats: int, room: int) -> Cache:
+        """A copy with each sequence `repeats` times over, one after the other, and room for `room` more symbols.
+
+        What memory has read goes along as it is: its model can repeat it.
+        """
+        other = copy(self)
+        other.capacity = self.length + room
+        other.k, other.v = (self._branched(held, repeats, other.capacity) for held in (self.k, self.v))
+        other.before = [
+            None if pair is None else (pair[0].repeat_interleave(repeats, 0), pair[1].repeat_interleave(repeats, 0))
+            for pair in self.before
+        ]
+        return other
+
+    def _branched(self, held: Tensor, repeats: int, capacity: int) -> Tensor:
+        layers, batch, heads, _, width = held.shape
+        wide = held.new_empty(layers, batch, repeats, heads, capacity, width)
+        wide[..., : self.length, :] = held[:, :, None, :, : self.length]
+        return wide.flatten(1, 2)
 
     def advance(self, count: int) -> None:
         """Called once a forward, after the last layer."""

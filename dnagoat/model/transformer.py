@@ -97,6 +97,20 @@ class DnaLM(nn.Module):
             logits = logits + self.memory.logits(hidden, features)
         return logits
 
+    def read(self, codes: Tensor, cache: Cache) -> None:
+        """Takes codes (B, T) into an empty cache and predicts nothing: the last block makes keys and values alone."""
+        *blocks, last = self.blocks
+        self._check_reach(cache.capacity)
+        at = cache.at(codes.shape[1])
+        features = None
+        if self.memory is not None:
+            features, cache.memory = self.memory.look_up(codes, cache.memory)
+        x = self.embed(codes, at, features)
+        for block in blocks:
+            x = block(x, at, cache)
+        last.attention.newest(last.attention_norm(x), at, cache)  # type: ignore[union-attr, operator]
+        cache.advance(codes.shape[1])
+
     def _check_reach(self, positions: int) -> None:
         for attention in self.attentions():
             reach = attention.scheme.reach

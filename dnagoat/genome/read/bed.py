@@ -27,13 +27,17 @@ _HEADINGS: Final = (re.compile(r".*(start|begin|from)", re.IGNORECASE), re.compi
 
 
 class Interval(NamedTuple):
-    """[start, end) of a sequence, and the line of the file that says so; `strand` as written, None without column 6."""
+    """[start, end) of a sequence, and the line of the file that says so.
+
+    `strand` and `label` (the interval's own name) as written, None without column 6 and 4.
+    """
 
     name: str
     start: int
     end: int
     strand: str | None
     line: int
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ def _interval(name: str, fields: list[str], line: int) -> Interval:
         raise SourceError(
             f"{name}, line {line:,}: {start:,}-{end:,} {fault}; BED is half-open, so an end is above its start"
         )
-    return Interval(fields[0], start, end, fields[5] if len(fields) > 5 else None, line)
+    strand, label = (fields[column] if len(fields) > column else None for column in (5, 3))
+    return Interval(fields[0], start, end, strand, line, label)
 
 
 def _is_number(text: str) -> bool:
@@ -156,13 +161,8 @@ def locate(bed: Bed, contigs: Sequence[Contig], holder: str) -> Located:
     all pieces of its chromosome, is told. A `SourceError` says where one runs past the end of its sequence: its file
     belongs to another assembly than `holder`.
     """
-    called: dict[str, _Called] = defaultdict(_Called)
-    for contig in contigs:
-        called[contig.name].add(contig, home=False)
-        if contig.home != contig.name:
-            called[contig.home].add(contig, home=True)
-    names = Names(called)
-    meant = {name: names.find(name) for name in dict.fromkeys(interval.name for interval in bed.intervals)}
+    locator = Locator(contigs)
+    meant = {name: locator.names.find(name) for name in dict.fromkeys(interval.name for interval in bed.intervals)}
     stretches: list[Stretch] = []
     unknown: Counter[str] = Counter()
     outside: list[Interval] = []
@@ -171,17 +171,41 @@ def locate(bed: Bed, contigs: Sequence[Contig], holder: str) -> Located:
         if name is None:
             unknown[interval.name] += 1
             continue
-        there = called[name]
-        if there.length is not None and interval.end > there.length:
-            raise SourceError(
-                f"{bed.where(interval)}: {interval.name} of {holder} ends at {there.length:,}, before "
-                f"{interval.end:,}; give intervals of the same assembly"
-            )
-        found = there.stretches(interval)
+        refuse_past_end(bed, interval, locator.length(name), holder)
+        found = locator.stretches(name, interval)
         stretches += found
         if sum(stretch.end - stretch.start for stretch in found) < interval.end - interval.start:
             outside.append(interval)
-    return Located(bed, stretches, unknown, outside, [f"{bed.name}: {note}" for note in names.notes(meant)])
+    return Located(bed, stretches, unknown, outside, [f"{bed.name}: {note}" for note in locator.names.notes(meant)])
+
+
+def refuse_past_end(bed: Bed, interval: Interval, length: int | None, holder: str) -> None:
+    """A `SourceError` where an interval runs past the end of its sequence, whose length may be unknown."""
+    if length is not None and interval.end > length:
+        raise SourceError(
+            f"{bed.where(interval)}: {interval.name} of {holder} ends at {length:,}, before "
+            f"{interval.end:,}; give intervals of the same assembly"
+        )
+
+
+class Locator:
+    """Finds places on contigs, which go by their own names and by those of the chromosomes that they are pieces of."""
+
+    def __init__(self, contigs: Sequence[Contig]) -> None:
+        self._called: dict[str, _Called] = defaultdict(_Called)
+        for contig in contigs:
+            self._called[contig.name].add(contig, home=False)
+            if contig.home != contig.name:
+                self._called[contig.home].add(contig, home=True)
+        self.names = Names(self._called)
+
+    def length(self, name: str) -> int | None:
+        """Bases of the sequence of that exact name, where they are known."""
+        return self._called[name].length
+
+    def stretches(self, name: str, interval: Interval) -> list[Stretch]:
+        """What an interval of the sequence of that exact name holds of each contig."""
+        return self._called[name].stretches(interval)
 
 
 class _Called:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from dnagoat.errors import OptionError, SourceError
-from dnagoat.genome.dataset import Contig
-from dnagoat.genome.place import OverlapRule, Place, find_place
+from dnagoat.genome.place import OverlapRule, Place
 from dnagoat.genome.read.bed import Bed, Stretch, locate_whole, read_bed
-from dnagoat.genome.read.fasta import Fasta
-from dnagoat.genome.read.records import Bases, GapRule, Header, bases_of
-from dnagoat.genome.read.scan import FastaScan
+from dnagoat.genome.read.genome import Genome
+from dnagoat.genome.read.records import Bases, GapRule, Header
 from dnagoat.genome.read.source import Source
-from dnagoat.genome.read.twobit import TwoBit
 
 _PIECE: Final = 1 << 20  # bases at a time
 
@@ -38,36 +35,15 @@ class RegionScan:
         self._share = 0.0
 
     def events(self) -> Iterator[Header | Bases]:
-        if self.source.kind == "2bit":
-            for _ in self.source.blocks():  # for the file's hash
-                pass
-            twobit = TwoBit(self.source.path)
-            try:
-                yield from self._cut(twobit.lengths, lambda *at: Bases(twobit.tokens(*at)))
-            finally:
-                twobit.close()
-            return
-        unpacked = self._index()
-        try:
-            with Fasta(unpacked or self.source.path, "plain" if unpacked else self.source.kind, self._scratch) as fasta:
-                yield from self._cut(fasta.lengths, lambda *at: bases_of(fasta.region(*at).encode("ascii")))
-        finally:
-            if unpacked:
-                unpacked.unlink()
+        with Genome(self.source, self._scratch, self._watch) as genome:
+            self.uneven = genome.uneven
+            yield from self._cut(genome)
 
-    def _index(self) -> Path | None:
-        """Reads the whole source once, for its index; a gzip that is no bgzip, or a stream, is unpacked on the way."""
-        unpacked = self._scratch / "unpacked.fa" if self.source.kind == "gzip" or self.source.streamed else None
-        scan = FastaScan(self.source, copy=unpacked)
-        for event in scan.events():
-            if isinstance(event, Bases):
-                self._share = scan.share() / 2
-        scan.write_index(self._scratch)
-        self.uneven = scan.uneven
-        return unpacked
+    def _watch(self, share: float) -> None:
+        self._share = share / 2
 
-    def _cut(self, lengths: dict[str, int], read: Callable[[str, int, int], Bases]) -> Iterator[Header | Bases]:
-        stretches = self._stretches(lengths)
+    def _cut(self, genome: Genome) -> Iterator[Header | Bases]:
+        stretches = self._stretches(genome)
         total = sum(stretch.end - stretch.start for stretch in stretches)
         done = 0
         for contig, start, end, *_ in stretches:
@@ -78,17 +54,12 @@ class RegionScan:
                 last = min(first + _PIECE, end)
                 done += last - first
                 self._share = 0.5 + done / total / 2
-                yield read(contig.name, first, last)
+                yield genome.bases(contig.name, first, last)
 
-    def _stretches(self, lengths: dict[str, int]) -> list[Stretch]:
+    def _stretches(self, genome: Genome) -> list[Stretch]:
         for interval in self._bed.intervals:
-            if interval.name in self.uneven:
-                raise SourceError(
-                    f"{self._bed.where(interval)}: the lines of {interval.name} in {self.source} are uneven, so "
-                    "that no base can be looked up; wrap them evenly (`seqkit seq -w 60`)"
-                )
-        contigs = [_contig(name, length) for name, length in lengths.items()]
-        located = locate_whole(self._bed, contigs, str(self.source))
+            genome.refuse_uneven(interval.name, self._bed.where(interval))
+        located = locate_whole(self._bed, genome.contigs(), str(self.source))
         if self._overlaps == "refuse":
             _refuse_shared(self._bed, located.stretches)
         self.notes = located.notes
@@ -99,11 +70,6 @@ class RegionScan:
 
     def write_index(self, folder: Path) -> None:
         """It was written before the intervals were read."""
-
-
-def _contig(name: str, length: int) -> Contig:
-    place = find_place(name, length)
-    return Contig(name=name, offset=0, length=length, **({} if place is None else place._asdict()))
 
 
 def _refuse_shared(bed: Bed, stretches: list[Stretch]) -> None:

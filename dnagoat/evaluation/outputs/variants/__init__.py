@@ -1,0 +1,1 @@
+"""How much likelier a variant's allele makes its surroundings: files of variants in, scored ones out."""

@@ -1,0 +1,89 @@
+"""Which letters does any region of a genome hold? FASTA (plain, gzip, bgzip) or 2bit, indexed in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from dnagoat.errors import SourceError
+from dnagoat.genome.dataset import Contig
+from dnagoat.genome.place import find_place
+from dnagoat.genome.read.fasta import Fasta
+from dnagoat.genome.read.records import Bases, bases_of
+from dnagoat.genome.read.scan import FastaScan
+from dnagoat.genome.read.source import Source
+from dnagoat.genome.read.twobit import TwoBit
+
+
+def _unwatched(share: float) -> None:
+    """Nobody asks how far it is."""
+
+
+class Genome:
+    """A source whose records are read by their place; `scratch` is a folder for the index and for what is unpacked.
+
+    `lengths` maps record names, in the order of the file, to bases. Records of `uneven` lines are not there, since no
+    base of them can be looked up. `watch` hears which share of the source has been read, 0 to 1.
+    """
+
+    def __init__(self, source: Source, scratch: Path, watch: Callable[[float], None] = _unwatched) -> None:
+        self.source = source
+        self.uneven: list[str] = []
+        self._unpacked: Path | None = None
+        self._reader: Fasta | TwoBit = self._twobit() if source.kind == "2bit" else self._fasta(scratch, watch)
+        self.lengths: dict[str, int] = self._reader.lengths
+
+    def _twobit(self) -> TwoBit:
+        for _ in self.source.blocks():  # for the file's hash
+            pass
+        return TwoBit(self.source.path)
+
+    def _fasta(self, scratch: Path, watch: Callable[[float], None]) -> Fasta:
+        """Reads the whole source once, for its index; a gzip that is no bgzip, or a stream, is unpacked on the way."""
+        source = self.source
+        unpacked = scratch / "unpacked.fa" if source.kind == "gzip" or source.streamed else None
+        scan = FastaScan(source, copy=unpacked)
+        for event in scan.events():
+            if isinstance(event, Bases):
+                watch(scan.share())
+        scan.write_index(scratch)
+        self.uneven, self._unpacked = scan.uneven, unpacked
+        return Fasta(unpacked or source.path, "plain" if unpacked else source.kind, scratch)
+
+    def bases(self, name: str, start: int, end: int) -> Bases:
+        """The bases [start, end) of a record, 0-based."""
+        if isinstance(self._reader, TwoBit):
+            return Bases(self._reader.tokens(name, start, end))
+        return bases_of(self._reader.region(name, start, end).encode("ascii"))
+
+    def contigs(self) -> list[Contig]:
+        """The records as contigs; where a piece of a chromosome lies is known if its name says."""
+        return [_contig(name, length) for name, length in self.lengths.items()]
+
+    def refuse_uneven(self, name: str, asker: str) -> None:
+        """A `SourceError` where a record of that name is there, but not to be looked up."""
+        if name in self.uneven:
+            raise SourceError(
+                f"{asker}: the lines of {name} in {self.source} are uneven, so that no base can be looked up; "
+                "wrap them evenly (`seqkit seq -w 60`)"
+            )
+
+    def close(self) -> None:
+        self._reader.close()
+        if self._unpacked:
+            self._unpacked.unlink()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _contig(name: str, length: int) -> Contig:
+    place = find_place(name, length)
+    return Contig(name=name, offset=0, length=length, **({} if place is None else place._asdict()))
