@@ -133,5 +133,6 @@ from dnagoat_cli.commands import (  # noqa: E402
     prepare,  # noqa: F401
     probe,  # noqa: F401
     report,  # noqa: F401
+    score,  # noqa: F401
     train,  # noqa: F401
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +86,9 @@ def check_places(
 
 
 def score_fasta(run: Run, fasta: Path, out: Path | None, options: MeasureOptions, *, as_json: bool) -> None:
-    """A line a record: bases, scored bases, log-probabilities of both strands and their means."""
-    from dnagoat.evaluation.outputs.records import score_records
+    """A line a record, as `score sequences` has it: bases, scored bases, log-probabilities of both strands, means."""
+    from dnagoat.evaluation.outputs.records import COLUMNS, score_records
+    from dnagoat.evaluation.outputs.rows import write_rows
     from dnagoat.files import write_text
     from dnagoat.streams import STANDARD
 
@@ -98,17 +99,10 @@ def score_fasta(run: Run, fasta: Path, out: Path | None, options: MeasureOptions
             record.row()
             for record in score_records(model, fasta, bases, options.context, options.stride, progress=progress)
         ]
-    text = json_text(records, "utf-8") if as_json else "".join(_tsv(records))
-    write_text(out or STANDARD, text)
-
-
-def _tsv(records: list[dict[str, str | int | float | None]]) -> Iterator[str]:
-    yield "\t".join(records[0]) + "\n"
-    for record in records:
-        cells = (
-            "NA" if cell is None else f"{cell:.6f}" if isinstance(cell, float) else cell for cell in record.values()
-        )
-        yield "\t".join(map(str, cells)) + "\n"
+    if as_json:
+        write_text(out or STANDARD, json_text(records, "utf-8"))
+    else:
+        write_rows(out or STANDARD, COLUMNS, (tuple(record.values()) for record in records))
 
 
 def write_tracks(run: Run, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:

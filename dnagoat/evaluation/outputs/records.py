@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,17 @@ from dnagoat.progress import Progress, relabelled, silent
 AT_ONCE = 1 << 22  # bases of the records that are held and scored together
 
 
+STRANDS = ("forward", "reverse", "both")
+COLUMNS: dict[str, type] = {
+    "name": str,
+    "length": int,
+    "scored": int,
+    **{f"log_p_{strand}": float for strand in STRANDS},
+    **{f"mean_log_p_{strand}": float for strand in STRANDS},
+    "bits": float,
+}
+
+
 @dataclass(frozen=True)
 class Record:
     """One sequence: `scored` of its `length` bases have a log-probability (N has none); sums and means in nats.
@@ -40,7 +52,13 @@ class Record:
     def both(self) -> float:
         return (self.forward + self.reverse) / 2
 
+    @property
+    def bits(self) -> float | None:
+        """What a scored base costs on average, both strands, in bits."""
+        return -self.both / self.scored / math.log(2) if self.scored else None
+
     def row(self) -> dict[str, str | int | float | None]:
+        """Cells of `COLUMNS`."""
         sums = {"forward": self.forward, "reverse": self.reverse, "both": self.both}
         return {
             "name": self.name,
@@ -48,6 +66,7 @@ class Record:
             "scored": self.scored,
             **{f"log_p_{strand}": total for strand, total in sums.items()},
             **{f"mean_log_p_{strand}": total / self.scored if self.scored else None for strand, total in sums.items()},
+            "bits": self.bits,
         }
 
 

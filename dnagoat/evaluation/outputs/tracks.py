@@ -6,7 +6,8 @@ bedGraph is 0-based and half-open, as everything here; N and what was not scored
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +20,7 @@ from dnagoat.errors import DatasetError, MissingError
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import contig_index
 from dnagoat.files import written_whole
-from dnagoat.genome.dataset import Dataset
+from dnagoat.genome.dataset import Contig, Dataset
 from dnagoat.genome.windows import Split
 
 LINES = 1 << 16  # bases written at once
@@ -52,13 +53,20 @@ def segments(dataset: Dataset, scores: Scores) -> list[Segment]:
     return found
 
 
-def write_bedgraph(path: Path, runs: list[Segment], name: str) -> None:
-    """One line a base, under a `track` line that browsers take the name from."""
+Write = Callable[[Segment], None]
+
+
+@contextmanager
+def open_bedgraph(path: Path, name: str) -> Iterator[Write]:
+    """Yields what writes a segment: a line a base, under a `track` line that browsers take the name from."""
     with written_whole(path) as aside, aside.open("w", encoding="utf-8") as out:
         out.write(f'track type=bedGraph name="{name}" description="nats per base" visibility=full autoScale=on\n')
-        for run in runs:
+
+        def write(run: Segment) -> None:
             for first in range(0, len(run.values), LINES):
                 out.write("".join(_lines(run, first)))
+
+        yield write
 
 
 def _lines(run: Segment, first: int) -> Iterator[str]:
@@ -66,7 +74,8 @@ def _lines(run: Segment, first: int) -> Iterator[str]:
         yield f"{run.sequence}\t{place}\t{place + 1}\t{value:.4f}\n"
 
 
-def write_bigwig(path: Path, runs: list[Segment], lengths: dict[str, int]) -> None:
+@contextmanager
+def open_bigwig(path: Path, lengths: dict[str, int]) -> Iterator[Write]:
     """The same in the indexed binary form; `lengths` of the sequences in bases. Needs pyBigWig."""
     try:
         import pyBigWig
@@ -75,19 +84,22 @@ def write_bigwig(path: Path, runs: list[Segment], lengths: dict[str, int]) -> No
     with written_whole(path) as aside:
         track = pyBigWig.open(str(aside), "w")
         track.addHeader(sorted(lengths.items()))
-        for run in runs:
-            track.addEntries(run.sequence, run.start, values=run.values.astype(np.float64), span=1, step=1)
-        track.close()
+        try:
+            yield lambda run: track.addEntries(
+                run.sequence, run.start, values=run.values.astype(np.float64), span=1, step=1
+            )
+        finally:
+            track.close()
 
 
-def sequence_lengths(dataset: Dataset) -> tuple[dict[str, int], list[str]]:
-    """Bases of each sequence of the assembly, and the names of those whose real length the dataset does not know.
+def sequence_lengths(contigs: Sequence[Contig]) -> tuple[dict[str, int], list[str]]:
+    """Bases of each sequence of the assembly, and the names of those of which there are pieces and no length.
 
     What is given for one of these is the end of its last piece.
     """
     lengths: dict[str, int] = {}
     known: set[str] = set()
-    for contig in dataset.contigs:
+    for contig in contigs:
         end = contig.home_length or contig.to_home(0, contig.length)[1]
         lengths[contig.home] = max(lengths.get(contig.home, 0), end)
         known |= {contig.home} if contig.home_length is not None else set()
@@ -125,16 +137,35 @@ class Tracks(NamedTuple):
     notes: list[str]
 
 
-def write_tracks(folder: Path, name: str, dataset: Dataset, scores: Scores) -> Tracks:
-    """NAME.bedGraph and, where pyBigWig is installed, NAME.bw in `folder`."""
-    runs = segments(dataset, scores)
-    lengths, unsure = sequence_lengths(dataset)
+@contextmanager
+def open_tracks(folder: Path, name: str, contigs: Sequence[Contig], holder: str) -> Iterator[tuple[Write, Tracks]]:
+    """NAME.bedGraph and, where pyBigWig is installed, NAME.bw in `folder`, which has what `holder` has: its contigs.
+
+    Yields what writes a segment to both, in the order of sequences and places, and which files these are.
+    """
+    lengths, unsure = sequence_lengths(contigs)
     text, binary = folder / f"{name}.bedGraph", folder / f"{name}.bw"
-    write_bedgraph(text, runs, name)
-    try:
-        write_bigwig(binary, runs, lengths)
-    except MissingError:
-        return Tracks([text], ["no bigWig, pyBigWig is not installed; `pip install 'dnagoat[tracks]'`"])
-    some = ", ".join(f"{name[:40]} {lengths[name]:,}" for name in unsure[:3]) + (" …" if len(unsure) > 3 else "")
-    notes = [f"the dataset holds pieces of {some} and not the real length, so {binary.name} ends with the last piece"]
-    return Tracks([text, binary], notes if unsure else [])
+    with ExitStack() as files:
+        lines = files.enter_context(open_bedgraph(text, name))
+        try:
+            entries = files.enter_context(open_bigwig(binary, lengths))
+        except MissingError:
+            yield lines, Tracks([text], ["no bigWig, pyBigWig is not installed; `pip install 'dnagoat[tracks]'`"])
+            return
+
+        def write(run: Segment) -> None:
+            lines(run)
+            entries(run)
+
+        some = ", ".join(f"{name[:40]} {lengths[name]:,}" for name in unsure[:3]) + (" …" if len(unsure) > 3 else "")
+        note = f"{holder} holds pieces of {some} and not the real length, so {binary.name} ends with the last piece"
+        yield write, Tracks([text, binary], [note] if unsure else [])
+
+
+def write_tracks(folder: Path, name: str, dataset: Dataset, scores: Scores) -> Tracks:
+    """The tracks of a dataset's scored bases."""
+    runs = segments(dataset, scores)
+    with open_tracks(folder, name, dataset.contigs, "the dataset") as (write, tracks):
+        for run in runs:
+            write(run)
+    return tracks

@@ -61,7 +61,7 @@ class RegionScan:
             genome.refuse_uneven(interval.name, self._bed.where(interval))
         located = locate_whole(self._bed, genome.contigs(), str(self.source))
         if self._overlaps == "refuse":
-            _refuse_shared(self._bed, located.stretches)
+            refuse_shared(self._bed, located.stretches)
         self.notes = located.notes
         return located.stretches
 
@@ -72,8 +72,8 @@ class RegionScan:
         """It was written before the intervals were read."""
 
 
-def _refuse_shared(bed: Bed, stretches: list[Stretch]) -> None:
-    """A `SourceError` where two intervals share a base: it would be in the dataset twice."""
+def refuse_shared(bed: Bed, stretches: list[Stretch]) -> None:
+    """A `SourceError` where two intervals share a base, which a dataset or a track can hold once."""
     spans = [(stretch.contig.home, *stretch.contig.to_home(stretch.start, stretch.end)) for stretch in stretches]
     order = sorted(range(len(spans)), key=spans.__getitem__)
     for left, right in pairwise(order):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import dnagoat
-from dnagoat.evaluation.outputs.variants.alleles import Change, Frame, Skipped, score_changes
+from dnagoat.evaluation.outputs.variants.alleles import AFTER, Change, Frame, Skipped, score_changes
 from dnagoat.evaluation.outputs.variants.calls import (
     Calls,
     Plan,
@@ -34,6 +34,8 @@ from dnagoat.genome.read.source import Source
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent
 from dnagoat.streams import is_passage
+from dnagoat.training.kept.checkpoint import model_sha256
+from dnagoat.training.kept.run import Run
 
 if TYPE_CHECKING:
     import pysam
@@ -49,6 +51,18 @@ class Scorer:
     run: str
     checkpoint: str
     bases: int
+
+
+def scorer_of(run: Run, model: DnaLM, checkpoint: str, batch_size: int) -> Scorer:
+    """A run's model, `batch_size` training windows at once."""
+    folder = run.checkpoint("last" if checkpoint == "last" else "best")
+    return Scorer(model, run.name, model_sha256(folder), batch_size * model.config.context)
+
+
+def frame_of(model: DnaLM, context: int | None = None, after: int | None = None) -> Frame:
+    """What was asked for; the training length, and 64 bases after an allele or an eighth of the context."""
+    context = context or model.config.context
+    return Frame(context, max(1, min(AFTER, context // 8)) if after is None else after)
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,9 @@ def write_calls(out: Path, calls: Calls, survey: Survey, rows: Rows, labels: Lab
 def _declare(header: pysam.VariantHeader, survey: Survey, labels: Labels) -> None:
     """Adds our fields, and what records use undeclared."""
     assert survey.header is not None
-    if "END" in survey.header.info and "END" not in header.info:
-        header.add_line(END)  # htslib takes what is undeclared as text, and then finds that END is no number
+    # htslib takes what is undeclared as text, and pysam writes a number there for every symbolic allele.
+    if "END" not in header.info and ("END" in survey.header.info or survey.skipped[Skipped.SYMBOLIC]):
+        header.add_line(END)
     header.merge(survey.header)
     for name, (number, kind, description) in FIELDS.items():
         header.add_line(f'##INFO=<ID={labels.prefix}_{name},Number={number},Type={kind},Description="{description}">')

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.evaluation.outputs.variants.conftest import FRAME, by_hand, turned, write_calls, write_genome
 
-from dnagoat.evaluation.outputs.variants.alleles import Frame
 from dnagoat.errors import OptionError
+from dnagoat.evaluation.outputs.variants.alleles import Frame
+from tests.evaluation.outputs.variants.conftest import FRAME, by_hand, turned, write_calls, write_genome
 
 EXACT = 1e-5  # nats
 
@@ -59,3 +59,62 @@ def test_five_hundred_variants_against_passes_over_edited_sequences(
         want = by_hand(model, bases[start - before : start], ref, alt, bases[end : end + before], FRAME.after)
         assert [record["llr_forward"], record["llr_reverse"]] == pytest.approx(want, abs=4 * EXACT)
         assert record["llr"] == pytest.approx(sum(want) / 2, abs=4 * EXACT)
+
+
+def test_a_reversed_genome_gives_reversed_scores(make_run, bases: str, tmp_path: Path, score_file) -> None:
+    model = make_run("goat").model()
+    changes = random_changes(bases, 60)
+    plain = write_genome(tmp_path / "g.fa", {"one": bases})
+    other = write_genome(tmp_path / "r.fa", {"one": turned(bases)})
+    calls = write_calls(tmp_path / "c.vcf", [("one", at + 1, ref, alt) for at, ref, alt in changes])
+    back = [("one", len(bases) - at - len(ref) + 1, turned(ref), turned(alt)) for at, ref, alt in changes]
+    found = score_file(model, calls, plain)
+    turned_rows = score_file(model, write_calls(tmp_path / "r.vcf", back), other)
+    for row, twin in zip(found, turned_rows, strict=True):
+        assert (row["llr_forward"], row["llr_reverse"]) == pytest.approx(
+            (twin["llr_reverse"], twin["llr_forward"]), abs=4 * EXACT
+        )
+
+
+def test_one_change_has_one_score_however_it_is_written(make_run, tmp_path: Path, score_file, bases: str) -> None:
+    text = bases[:300] + "CACACACACA" + "T" + bases[311:600]
+    genome = write_genome(tmp_path / "g.fa", {"one": text})
+    written = [
+        (300, text[299] + "CA", text[299]),  # leftmost
+        (308, "ACA", "A"),  # rightmost
+        (302, "ACAC", "AC"),
+        (299, text[298:309], text[298:300] + text[302:309]),  # with bases that both have
+    ]
+    lines = [("one", at, ref, alt) for at, ref, alt in written]
+    found = score_file(make_run("rope").model(), write_calls(tmp_path / "c.vcf", lines), genome)
+    assert [row["skipped"] for row in found] == [None] * 4
+    assert [row["llr"] for row in found] == pytest.approx([found[0]["llr"]] * 4, abs=EXACT)
+
+
+def test_alleles_of_one_record_are_those_of_records_of_their_own(
+    make_run, bases: str, tmp_path: Path, score_file
+) -> None:
+    genome = write_genome(tmp_path / "g.fa", {"one": bases})
+    ref = bases[500]
+    alts = [base for base in "ACGT" if base != ref] + [ref + "GG", bases[500] + "TTTTTT"]
+    together = write_calls(tmp_path / "t.vcf", [("one", 501, ref, ",".join(alts))])
+    apart = write_calls(tmp_path / "a.vcf", [("one", 501, ref, alt) for alt in alts])
+    model = make_run("goat").model()
+    ratios = [row["llr"] for row in score_file(model, together, genome)]
+    assert ratios == pytest.approx([row["llr"] for row in score_file(model, apart, genome)], abs=EXACT)
+    assert len(set(ratios)) == len(alts)
+
+
+def test_a_model_without_a_start_symbol(make_run, bases: str, tmp_path: Path, score_file) -> None:
+    genome = write_genome(tmp_path / "g.fa", {"one": bases})
+    alt = "ACGT"["ACGT".index(bases[700]) - 1]
+    calls = write_calls(tmp_path / "c.vcf", [("one", 701, bases[700], alt)])
+    (row,) = score_file(make_run("rope", classes=5).model(), calls, genome)
+    assert row["skipped"] is None
+    assert np.isfinite(row["llr"])
+
+
+@pytest.mark.parametrize(("context", "after"), [(64, 0), (64, 32), (2, 1), (1, 1)])
+def test_a_frame_that_holds_no_allele_is_refused(context: int, after: int) -> None:
+    with pytest.raises(OptionError, match="--after"):
+        Frame(context, after)

@@ -1,0 +1,159 @@
+"""`dnagoat score`: from a run to the genome: variants, regions, sequences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dnagoat_cli.main import app
+
+score = typer.Typer(
+    no_args_is_help=True,
+    help="Score variants, regions of any genome, or sequences with a trained model. What each column means: "
+    "docs/variants.md.",
+)
+app.add_typer(score, name="score")
+
+RunFolder = Annotated[Path, typer.Argument(help="Folder that `train` wrote.")]
+Genome = Annotated[Path, typer.Option(help="FASTA (plain, gzip, bgzip) or 2bit file.")]
+Checkpoint = Annotated[str, typer.Option(help="best (on validation) or last.")]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Training windows' worth of bases at once; changes no result.")]
+Context = Annotated[int | None, typer.Option(min=1, help="Bases read at once; default those of training.")]
+Stride = Annotated[int | None, typer.Option(min=1, help="Bases by which a long one's pieces move; default half.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")]
+Rows = Annotated[Path | None, typer.Option(help="TSV (.gz is compressed) or .parquet; default standard output.")]
+
+VARIANTS = """
+How much likelier does an allele make its surroundings? Adds log-likelihood ratios, alt over ref in nats, to a VCF.
+
+Both strands are read and their mean is DNAGOAT_LLR: above 0 the model finds ALT likelier than REF. What cannot be
+scored is kept and says why (DNAGOAT_SKIPPED). Output is in the order of the input, with an index where it is sorted.
+
+[bold]Examples[/bold]
+
+  dnagoat score variants runs/goat calls.vcf.gz --genome hg38.fa --out scored.vcf.gz
+
+  dnagoat score variants runs/goat calls.bcf --genome hg38.2bit --table scores.parquet
+
+  bcftools view -r chr21 calls.bcf | dnagoat score variants runs/goat - --genome hg38.fa > scored.vcf
+
+  dnagoat score variants runs/goat calls.vcf.gz --genome hg38.fa --out scored.vcf.gz --resume
+"""
+
+
+@score.command(help=VARIANTS)
+def variants(
+    run: RunFolder,
+    calls: Annotated[Path, typer.Argument(help="VCF (plain, bgzip) or BCF file, - for standard input.")],
+    genome: Genome,
+    out: Annotated[
+        Path | None,
+        typer.Option(help=".vcf, .vcf.gz or .bcf file; without --out and --table, VCF on standard output."),
+    ] = None,
+    table: Annotated[Path | None, typer.Option(help="A row an allele: TSV (.gz is compressed) or .parquet.")] = None,
+    name: Annotated[str, typer.Option(help="What INFO fields begin with.")] = "DNAGOAT",
+    context: Context = None,
+    after: Annotated[
+        int | None, typer.Option(help="Bases after an allele that are scored with it; default 64, or an eighth.")
+    ] = None,
+    skip_mismatches: Annotated[
+        bool, typer.Option("--skip-mismatches", help="Leave records whose REF is not the genome's unscored.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from where it was interrupted.")] = False,
+    checkpoint: Checkpoint = "best",
+    batch_size: BatchSize = 64,
+    device: Device = "auto",
+    force: Force = False,
+) -> None:
+    from dnagoat_cli.terminal import scores
+
+    scores.score_variants(
+        run,
+        calls,
+        genome,
+        out if out is not None or table is not None else Path("-"),
+        table,
+        name=name,
+        context=context,
+        after=after,
+        skip_mismatches=skip_mismatches,
+        resume=resume,
+        model=scores.Model(checkpoint, device, batch_size),
+        force=force,
+    )
+
+
+REGIONS = """
+How likely is each region of a BED file, on any genome? Log-probabilities in nats on both strands, sums and means.
+
+Each base is read with what lies before it in the genome, half a training window or more where there is that much.
+
+[bold]Examples[/bold]
+
+  dnagoat score regions runs/goat exons.bed --genome hg38.fa --out exons.tsv
+
+  dnagoat score regions runs/goat loci.bed --genome hg38.fa --tracks tracks/     [dim]for IGV and the UCSC browser[/dim]
+
+  dnagoat score regions runs/goat exons.bed --genome hg38.fa --bed scored.bed
+"""
+
+
+@score.command(help=REGIONS)
+def regions(
+    run: RunFolder,
+    bed: Annotated[Path, typer.Argument(help="BED file (plain, gzip), - for standard input.")],
+    genome: Genome,
+    out: Rows = None,
+    scored_bed: Annotated[
+        Path | None, typer.Option("--bed", help="BED file to write, mean nats a base in column 5.")
+    ] = None,
+    tracks: Annotated[Path | None, typer.Option(help="Folder for NLL a base: bedGraph, bigWig.")] = None,
+    context: Context = None,
+    stride: Stride = None,
+    checkpoint: Checkpoint = "best",
+    batch_size: BatchSize = 64,
+    device: Device = "auto",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    from dnagoat_cli.terminal import scores
+
+    places = scores.Places(out, scored_bed, tracks, as_json=as_json)
+    model = scores.Model(checkpoint, device, batch_size)
+    scores.score_regions(run, bed, genome, places, context=context, stride=stride, model=model, force=force)
+
+
+SEQUENCES = """
+How likely is each record of a FASTA or 2bit file? Log-probabilities in nats on both strands, sums and means.
+
+[bold]Examples[/bold]
+
+  dnagoat score sequences runs/goat mine.fa --out scores.tsv
+
+  zcat mine.fa.gz | dnagoat score sequences runs/goat - | sort -k 2n
+"""
+
+
+@score.command(help=SEQUENCES)
+def sequences(
+    run: RunFolder,
+    fasta: Annotated[Path, typer.Argument(help="FASTA (plain, gzip) or 2bit file, - for standard input.")],
+    out: Rows = None,
+    context: Context = None,
+    stride: Stride = None,
+    checkpoint: Checkpoint = "best",
+    batch_size: BatchSize = 64,
+    device: Device = "auto",
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    from dnagoat_cli.terminal import scores
+
+    model = scores.Model(checkpoint, device, batch_size)
+    scores.score_sequences(
+        run, fasta, scores.Places(out, as_json=as_json), context=context, stride=stride, model=model, force=force
+    )

@@ -1,0 +1,193 @@
+"""How `score` opens what it is given, shows its progress, and says what it wrote."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dnagoat_cli.terminal.generation import loaded
+from dnagoat_cli.terminal.notes import say
+from dnagoat_cli.terminal.progress import show_progress
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.outputs.rows import Cell
+    from dnagoat.evaluation.outputs.tracks import Segment
+    from dnagoat.evaluation.outputs.variants.calls import Survey
+    from dnagoat.training.kept.run import Run
+
+
+@dataclass(frozen=True)
+class Model:
+    """Which weights of a run read, where, and how much at once."""
+
+    checkpoint: str
+    device: str
+    batch_size: int
+
+
+@dataclass(frozen=True)
+class Places:
+    """What is written of rows; without any of them a table on standard output."""
+
+    out: Path | None
+    bed: Path | None = None
+    tracks: Path | None = None
+    as_json: bool = False
+
+    def check(self, *, force: bool) -> None:
+        """All that can be said before anything is computed."""
+        from dnagoat.files import may_write
+        from dnagoat.folders import may_fill
+        from dnagoat.streams import refuse_two_writers
+
+        refuse_two_writers(("--out", self.out), ("--bed", self.bed))
+        for option, path in (("--out", self.out), ("--bed", self.bed)):
+            if path is not None:
+                may_write(path, option, force=force)
+        if self.tracks is not None:
+            may_fill(self.tracks, "--tracks")
+
+    def write_rows(self, columns: dict[str, type], rows: Sequence[dict[str, Cell]]) -> None:
+        from dnagoat.evaluation.outputs.rows import write_rows
+        from dnagoat.files import write_text
+        from dnagoat.streams import STANDARD
+
+        if self.out is None and (self.bed is not None or self.tracks is not None) and not self.as_json:
+            return
+        if self.as_json:
+            write_text(self.out or STANDARD, json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        else:
+            write_rows(self.out or STANDARD, columns, (tuple(row.values()) for row in rows))
+
+
+def score_variants(
+    run: Path,
+    calls: Path,
+    genome: Path,
+    out: Path | None,
+    table: Path | None,
+    *,
+    name: str,
+    context: int | None,
+    after: int | None,
+    skip_mismatches: bool,
+    resume: bool,
+    model: Model,
+    force: bool,
+) -> None:
+    from dnagoat.evaluation.outputs.variants import score as variants
+    from dnagoat.evaluation.outputs.variants.write import mode_for
+    from dnagoat.files import may_write
+    from dnagoat.streams import refuse_two_readers, refuse_two_writers
+
+    refuse_two_readers(("the variants", calls), ("--genome", genome))
+    refuse_two_writers(("--out", out), ("--table", table))
+    for option, path in (("--out", out), ("--table", table)):
+        if path is not None:
+            may_write(path, option, force=force)
+    if out is not None:
+        mode_for(out)
+    variants.load_pysam()
+    opened = _open(run)
+    weights = loaded(opened, model.checkpoint, model.device)
+    places = variants.Places(out, table, resume)
+    scorer = variants.scorer_of(opened, weights, model.checkpoint, model.batch_size)
+    frame = variants.frame_of(weights, context, after)
+    try:
+        with show_progress() as progress:
+            survey, paths = variants.score_variants(
+                scorer,
+                calls,
+                genome,
+                frame,
+                places,
+                prefix=name,
+                skip_mismatches=skip_mismatches,
+                progress=progress,
+                say=say,
+            )
+    except KeyboardInterrupt:
+        if places.partial is not None and places.partial.exists():
+            say(f"interrupted; what was scored is kept in {places.partial}; --resume goes on from there")
+        raise
+    say(_summary(survey))
+    sys.stdout.write("".join(f"{path}\n" for path in paths))
+
+
+def _summary(survey: Survey) -> str:
+    from dnagoat.wording import counted
+
+    scored = f"{counted(survey.records, 'record')}, {survey.scored:,} of {counted(survey.alleles, 'allele')} scored"
+    why = ", ".join(f"{count:,} {reason.word}" for reason, count in survey.skipped.most_common())
+    return f"{scored}; not scored: {why}" if why else scored
+
+
+def score_regions(
+    run: Path,
+    bed: Path,
+    genome: Path,
+    places: Places,
+    *,
+    context: int | None,
+    stride: int | None,
+    model: Model,
+    force: bool,
+) -> None:
+    from dnagoat.evaluation.outputs import regions
+    from dnagoat.evaluation.outputs.tracks import Tracks, open_tracks
+    from dnagoat.files import write_text
+    from dnagoat.genome.read.bed import read_bed
+    from dnagoat.genome.read.genome import Genome
+    from dnagoat.genome.read.source import Source
+    from dnagoat.streams import refuse_two_readers
+
+    refuse_two_readers(("the regions", bed), ("--genome", genome))
+    places.check(force=force)
+    opened, intervals = _open(run), read_bed(bed)
+    weights = loaded(opened, model.checkpoint, model.device)
+    bases = model.batch_size * weights.config.context
+    with ExitStack() as stack:
+        progress = stack.enter_context(show_progress())
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dnagoat-")))
+        source = Source(genome)
+        read = Genome(source, scratch, lambda share: progress("reading the genome", round(100 * share), 100))
+        stack.enter_context(read)
+        track: Callable[[Segment], None] | None = None
+        tracks = Tracks([], [])
+        if places.tracks is not None:
+            name = f"{opened.name}-{Path(intervals.title).stem}"
+            track, tracks = stack.enter_context(open_tracks(places.tracks, name, read.contigs(), str(source)))
+        found = regions.score_regions(
+            weights, intervals, read, bases, context, stride, track=track, progress=progress, say=say
+        )
+    if places.bed is not None:
+        write_text(places.bed, "".join(region.bed() for region in found))
+    places.write_rows(regions.COLUMNS, [region.row() for region in found])
+    sys.stdout.write("".join(f"{path}\n" for path in tracks.paths))
+    for note in tracks.notes:
+        say(note)
+
+
+def score_sequences(
+    run: Path, fasta: Path, places: Places, *, context: int | None, stride: int | None, model: Model, force: bool
+) -> None:
+    from dnagoat.evaluation.outputs.records import COLUMNS, score_records
+
+    places.check(force=force)
+    weights = loaded(_open(run), model.checkpoint, model.device)
+    bases = model.batch_size * weights.config.context
+    with show_progress() as progress:
+        rows = [record.row() for record in score_records(weights, fasta, bases, context, stride, progress=progress)]
+    places.write_rows(COLUMNS, rows)
+
+
+def _open(run: Path) -> Run:
+    from dnagoat.training.kept.run import open_run
+
+    return open_run(run)

@@ -1,0 +1,182 @@
+"""How likely are regions of any genome: log-probability of each interval of a BED file, both strands, and its tracks.
+
+A region is read with what lies before it, so that each of its bases has context where the genome has any; the same
+holds for its other strand, before which lies what comes after the region. `forward` is the strand that column 6 names.
+"""
+
+# n regions, R bases of a region
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dnagoat.evaluation.outputs import records
+from dnagoat.evaluation.outputs.records import AT_ONCE, Record
+from dnagoat.evaluation.outputs.rows import Cell
+from dnagoat.evaluation.outputs.tracks import Segment
+from dnagoat.evaluation.scoring.likelihood import Floats, score
+from dnagoat.evaluation.scoring.pieces import sliding
+from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
+from dnagoat.genome.read.bed import Bed, Interval, Stretch, locate_whole
+from dnagoat.genome.read.genome import Genome
+from dnagoat.genome.read.regions import refuse_shared
+from dnagoat.model.transformer import DnaLM
+from dnagoat.progress import Progress, silent
+
+COLUMNS: dict[str, type] = {
+    "sequence": str,
+    "start": int,
+    "end": int,
+    "name": str,
+    "strand": str,
+    **{name: kind for name, kind in records.COLUMNS.items() if name != "name"},
+}
+
+
+@dataclass(frozen=True)
+class Region:
+    """An interval of a BED file and its scores; `record.forward` is of the interval's own strand, + without one."""
+
+    interval: Interval
+    record: Record
+
+    def row(self) -> dict[str, Cell]:
+        """Cells of `COLUMNS`; coordinates as the file has them, 0-based and half-open."""
+        interval = self.interval
+        place = {"sequence": interval.name, "start": interval.start, "end": interval.end}
+        scores = {name: cell for name, cell in self.record.row().items() if name != "name"}
+        return {**place, "name": interval.label or ".", "strand": interval.strand or ".", **scores}
+
+    def bed(self) -> str:
+        """A line of BED whose column 5 is the mean log-probability of a base in nats, both strands; . of none."""
+        sequence, start, end, name, strand, *_ = self.row().values()
+        mean = "." if not self.record.scored else f"{self.record.both / self.record.scored:.6f}"
+        return f"{sequence}\t{start}\t{end}\t{name}\t{mean}\t{strand}\n"
+
+
+class Reading(NamedTuple):
+    """Bases [start, end) of a strand of a contig, counted along that strand, with `room` bases before them."""
+
+    region: int
+    turned: bool
+    start: int
+    end: int
+    room: int
+
+
+def score_regions(
+    model: DnaLM,
+    bed: Bed,
+    genome: Genome,
+    batch_bases: int,
+    context: int | None = None,
+    stride: int | None = None,
+    *,
+    track: Callable[[Segment], None] | None = None,
+    progress: Progress = silent,
+    say: Callable[[str], None],
+) -> list[Region]:
+    """Scores the intervals of a BED file, which must lie in the genome; in the order of the file.
+
+    A region is read in pieces of `context` bases (the training length) that move by `stride` (half of it): a base has
+    context - stride bases before it, where they are there. `track` is given nats a base on the + strand, in the order
+    of places; regions must then share no base (`SourceError`).
+    """
+    located = locate_whole(bed, genome.contigs(), str(genome.source))
+    for note in located.notes:
+        say(note)
+    stretches = located.stretches
+    if track is not None:
+        refuse_shared(bed, stretches)
+    context = context or model.config.context
+    stride = stride or max(context // 2, 1)
+    forward = [int(bed.strand_of(stretch.interval) != stretch.plus) for stretch in stretches]
+    order = sorted(range(len(stretches)), key=lambda n: _home(stretches[n])) if track else range(len(stretches))
+    readings = (reading for n in order for reading in _readings(n, stretches[n], context, stride))
+    totals = np.zeros((len(stretches), 2, 2))  # regions, strands of the contig, nats and bases
+    done, bases = 0, 2 * sum(stretch.end - stretch.start for stretch in stretches)
+    progress("scoring", done, bases)
+    for held in _held(readings):
+        codes = [_codes(genome, stretches[reading.region], reading) for reading in held]
+        for reading, nats in zip(held, _losses(model, held, codes, context, stride, batch_bases), strict=True):
+            stretch, strand = stretches[reading.region], int(reading.turned)
+            totals[reading.region, strand] += np.nansum(nats, dtype=np.float64), np.isfinite(nats).sum()
+            if track is not None and reading.turned == (stretch.contig.strand == "-"):
+                for segment in _segments(stretch, reading, nats):
+                    track(segment)
+            done += len(nats)
+        progress("scoring", done, bases)
+    return [_region(*found) for found in zip(stretches, totals, forward, strict=True)]
+
+
+def _home(stretch: Stretch) -> tuple[str, int]:
+    return stretch.contig.home, stretch.contig.to_home(stretch.start, stretch.end)[0]
+
+
+def _readings(region: int, stretch: Stretch, context: int, stride: int) -> Iterator[Reading]:
+    """Both strands of a region, in parts that are held one after the other; the pieces are those of the whole."""
+    length = stretch.end - stretch.start
+    part = -(-AT_ONCE // stride) * stride
+    for turned, there in ((False, stretch.start), (True, stretch.contig.length - stretch.end)):
+        room = min(context - stride, there)
+        # A cut lies where a piece ends, and leaves a whole stride for the next one.
+        cuts = range(context - room + part, length - stride + 1, part)
+        for start, end in pairwise([0, *cuts, length]):
+            yield Reading(region, turned, start, end, context - stride if start else room)
+
+
+def _held(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
+    held: list[Reading] = []
+    for reading in readings:
+        held.append(reading)
+        if sum(reading.end - reading.start for reading in held) >= AT_ONCE:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _span(stretch: Stretch, reading: Reading, room: int = 0) -> tuple[int, int]:
+    """Where the bases of a reading, and those of `room` before them, lie on the + strand of the contig."""
+    if reading.turned:
+        return stretch.end - reading.end, stretch.end - reading.start + room
+    return stretch.start + reading.start - room, stretch.start + reading.end
+
+
+def _codes(genome: Genome, stretch: Stretch, reading: Reading) -> Codes:
+    """What is read, the bases before among it, in the direction of reading."""
+    codes = genome.bases(stretch.contig.name, *_span(stretch, reading, reading.room)).tokens & np.uint8(CODE)
+    return reverse_complement(codes) if reading.turned else codes
+
+
+def _losses(
+    model: DnaLM, held: list[Reading], codes: list[Codes], context: int, stride: int, batch_bases: int
+) -> list[Floats]:
+    """Nats of each base (R,) of each reading, in its direction; NaN at an N."""
+    ends = np.cumsum([len(read) for read in codes])
+    regions = [(int(end) - (one.end - one.start), int(end)) for one, end in zip(held, ends, strict=True)]
+    pieces = sliding(regions, context, stride, [one.room for one in held])
+    losses = score(model, np.concatenate(codes), pieces, batch_bases).losses
+    return np.split(losses, np.cumsum([one.end - one.start for one in held])[:-1])
+
+
+def _segments(stretch: Stretch, reading: Reading, nats: Floats) -> Iterator[Segment]:
+    """The runs of scored bases of a reading that goes along the + strand of its chromosome."""
+    begin, _ = stretch.contig.to_home(*_span(stretch, reading))
+    known = np.flatnonzero(np.isfinite(nats))
+    for run in np.split(known, np.flatnonzero(np.diff(known) != 1) + 1):
+        if run.size:
+            yield Segment(stretch.contig.home, begin + int(run[0]), nats[run])
+
+
+def _region(stretch: Stretch, totals: NDArray[np.float64], forward: int) -> Region:
+    interval = stretch.interval
+    (own, scored), (other, _) = totals[forward], totals[1 - forward]
+    name = interval.label or f"{interval.name}:{interval.start}-{interval.end}"
+    return Region(interval, Record(name, interval.end - interval.start, int(scored), 0.0 - own, 0.0 - other))
