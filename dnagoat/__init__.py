@@ -1,14 +1,27 @@
 """dnagoat: nucleotide language models with learned attention priors, compared so that the verdict can be trusted.
 
 What a notebook needs is here: `prepare`, `open_dataset`, `train`, `compare`, `open_run`, `generate`, `evaluate`,
-`score`, `report`; see the docstring of each. PyTorch is imported by the first call that needs it. The library never
-prints and never imports the command line; a user's fault is a `dnagoat.errors.DnagoatError` of one sentence.
+`score`, `score_regions`, `score_variants`, `report`; see the docstring of each. PyTorch is imported by the first call
+that needs it. The library never prints and never imports the command line; a user's fault is a
+`dnagoat.errors.DnagoatError` of one sentence.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dnagoat.api import compare, evaluate, generate, open_dataset, open_run, prepare, report, score, train
+    from dnagoat.api import (
+        compare,
+        evaluate,
+        generate,
+        open_dataset,
+        open_run,
+        prepare,
+        report,
+        score,
+        score_regions,
+        score_variants,
+        train,
+    )
 
 __version__ = "0.1.0"
 __all__ = [
@@ -21,6 +34,8 @@ __all__ = [
     "prepare",
     "report",
     "score",
+    "score_regions",
+    "score_variants",
     "train",
 ]
 

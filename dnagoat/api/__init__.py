@@ -6,6 +6,19 @@ that a person should read, `stop` is asked now and then and names a signal once 
 """
 
 from dnagoat.api.asking import evaluate, generate, report, score
+from dnagoat.api.genomes import score_regions, score_variants
 from dnagoat.api.making import compare, open_dataset, open_run, prepare, train
 
-__all__ = ["compare", "evaluate", "generate", "open_dataset", "open_run", "prepare", "report", "score", "train"]
+__all__ = [
+    "compare",
+    "evaluate",
+    "generate",
+    "open_dataset",
+    "open_run",
+    "prepare",
+    "report",
+    "score",
+    "score_regions",
+    "score_variants",
+    "train",
+]

@@ -49,6 +49,8 @@ def test_importing_is_light() -> None:
         "generate",
         "evaluate",
         "score",
+        "score_regions",
+        "score_variants",
         "report",
     } == set(names)
     code = (

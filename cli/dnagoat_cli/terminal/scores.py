@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -143,8 +142,7 @@ def score_regions(
     from dnagoat.evaluation.outputs.tracks import Tracks, open_tracks
     from dnagoat.files import write_text
     from dnagoat.genome.read.bed import read_bed
-    from dnagoat.genome.read.genome import Genome
-    from dnagoat.genome.read.source import Source
+    from dnagoat.genome.read.genome import open_genome
     from dnagoat.streams import refuse_two_readers
 
     refuse_two_readers(("the regions", bed), ("--genome", genome))
@@ -154,15 +152,12 @@ def score_regions(
     bases = model.batch_size * weights.config.context
     with ExitStack() as stack:
         progress = stack.enter_context(show_progress())
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dnagoat-")))
-        source = Source(genome)
-        read = Genome(source, scratch, lambda share: progress("reading the genome", round(100 * share), 100))
-        stack.enter_context(read)
+        read = stack.enter_context(open_genome(genome, progress))
         track: Callable[[Segment], None] | None = None
         tracks = Tracks([], [])
         if places.tracks is not None:
             name = f"{opened.name}-{Path(intervals.title).stem}"
-            track, tracks = stack.enter_context(open_tracks(places.tracks, name, read.contigs(), str(source)))
+            track, tracks = stack.enter_context(open_tracks(places.tracks, name, read.contigs(), str(read.source)))
         found = regions.score_regions(
             weights, intervals, read, bases, context, stride, track=track, progress=progress, say=say
         )

@@ -49,7 +49,7 @@ class Region:
     def row(self) -> dict[str, Cell]:
         """Cells of `COLUMNS`; coordinates as the file has them, 0-based and half-open."""
         interval = self.interval
-        place = {"sequence": interval.name, "start": interval.start, "end": interval.end}
+        place: dict[str, Cell] = {"sequence": interval.name, "start": interval.start, "end": interval.end}
         scores = {name: cell for name, cell in self.record.row().items() if name != "name"}
         return {**place, "name": interval.label or ".", "strand": interval.strand or ".", **scores}
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,6 +18,7 @@ from dnagoat.genome.read.records import Bases, bases_of
 from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
 from dnagoat.genome.read.twobit import TwoBit
+from dnagoat.progress import Progress, silent
 
 
 def _unwatched(share: float) -> None:
@@ -82,6 +86,20 @@ class Genome:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextmanager
+def open_genome(path: Path, progress: Progress = silent) -> Iterator[Genome]:
+    """A genome file or stream whose index lies in a temporary folder."""
+    with (
+        tempfile.TemporaryDirectory(prefix="dnagoat-") as scratch,
+        Genome(Source(path), Path(scratch), partial(_tell, progress)) as genome,
+    ):
+        yield genome
+
+
+def _tell(progress: Progress, share: float) -> None:
+    progress("reading the genome", round(100 * share), 100)
 
 
 def _contig(name: str, length: int) -> Contig:

@@ -29,8 +29,7 @@ from dnagoat.evaluation.outputs.variants.kept import ROW, Kept, Rows
 from dnagoat.evaluation.outputs.variants.write import Labels, mode_for, refuse_taken_fields, write_calls, write_table
 from dnagoat.files import hash_file
 from dnagoat.genome.read.assembly import Assembly
-from dnagoat.genome.read.genome import Genome
-from dnagoat.genome.read.source import Source
+from dnagoat.genome.read.genome import open_genome
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent
 from dnagoat.streams import is_passage
@@ -102,9 +101,8 @@ def score_variants(
     with ExitStack() as stack:
         calls = stack.enter_context(open_calls(variants))
         refuse_taken_fields(calls, prefix)
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dnagoat-")))
-        opened = Genome(Source(genome), scratch, lambda share: progress("reading the genome", round(100 * share), 100))
-        planner = Planner(Assembly(stack.enter_context(opened)), frame, calls.name)
+        opened = stack.enter_context(open_genome(genome, progress))
+        planner = Planner(Assembly(opened), frame, calls.name)
         survey = survey_calls(calls, planner, progress)
         if not skip_mismatches:
             refuse_misfits(survey, calls.name, str(planner.assembly))
@@ -119,7 +117,8 @@ def score_variants(
             "tool": dnagoat.__version__,
         }
         key = about | {"variants": hash_file(calls.path)}
-        kept = Kept(places.partial or scratch / "scores", key, resume=places.resume)
+        unkept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dnagoat-"))) / "scores"
+        kept = Kept(places.partial or unkept, key, resume=places.resume)
         if kept.note:
             say(kept.note)
         _score(kept, calls, planner, survey, scorer, progress)

@@ -1,0 +1,111 @@
+"""Taking a run to any genome: score_variants, score_regions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dnagoat.api.keywords import Place, hear_nothing
+from dnagoat.api.making import open_run
+from dnagoat.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.outputs.regions import Region
+    from dnagoat.evaluation.outputs.tracks import Segment
+    from dnagoat.evaluation.outputs.variants.calls import Survey
+    from dnagoat.training.kept.run import Run, Which
+
+
+def score_variants(
+    run: Run | Place,
+    calls: Place,
+    genome: Place,
+    *,
+    out: Place | None = None,
+    table: Place | None = None,
+    name: str = "DNAGOAT",
+    context: int | None = None,
+    after: int | None = None,
+    skip_mismatches: bool = False,
+    resume: bool = False,
+    checkpoint: Which = "best",
+    device: str = "auto",
+    batch_size: int = 64,
+    say: Callable[[str], None] = hear_nothing,
+    progress: Progress = silent,
+) -> Survey:
+    """Log-likelihood ratios, alt over ref in nats, of the alleles of a VCF or BCF file on a genome (FASTA or 2bit).
+
+    Written to `out` (.vcf, .vcf.gz, .bcf), whose INFO fields begin with `name`, and to `table` (.tsv, .parquet), which
+    are replaced. `context` bases are read at once (the training length), `after` of them follow an allele and are
+    scored with it (64). Returns what the file held: `records`, `alleles`, `scored`, `skipped` by reason. `SourceError`
+    where a record does not fit the genome, unless `skip_mismatches`; `OptionError`; `MissingError` without pysam.
+    """
+    from dnagoat.evaluation.outputs.variants import score as variants
+    from dnagoat.training.launch.processes import pick_device
+
+    opened = open_run(run) if isinstance(run, Path | str) else run
+    model = opened.model(checkpoint, pick_device(device))
+    survey, _ = variants.score_variants(
+        variants.scorer_of(opened, model, checkpoint, batch_size),
+        Path(calls),
+        Path(genome),
+        variants.frame_of(model, context, after),
+        variants.Places(None if out is None else Path(out), None if table is None else Path(table), resume),
+        prefix=name,
+        skip_mismatches=skip_mismatches,
+        progress=progress,
+        say=say,
+    )
+    return survey
+
+
+def score_regions(
+    run: Run | Place,
+    bed: Place,
+    genome: Place,
+    *,
+    tracks: Place | None = None,
+    context: int | None = None,
+    stride: int | None = None,
+    checkpoint: Which = "best",
+    device: str = "auto",
+    batch_size: int = 64,
+    say: Callable[[str], None] = hear_nothing,
+    progress: Progress = silent,
+) -> list[Region]:
+    """Log-probabilities, in nats, of the regions of a BED file on a genome (FASTA or 2bit), on both strands.
+
+    Of each region `interval` says where it lies and `record` what it costs, as `score` has it; each base is read with
+    what lies before it, in pieces of `context` bases (the training length) that move by `stride` (half of it). `tracks`
+    is a folder for bedGraph and bigWig files of nats a base. `SourceError` where a region is not in the genome.
+    """
+    from dnagoat.evaluation.outputs import regions
+    from dnagoat.evaluation.outputs.tracks import open_tracks
+    from dnagoat.genome.read.bed import read_bed
+    from dnagoat.genome.read.genome import open_genome
+    from dnagoat.training.launch.processes import pick_device
+
+    opened = open_run(run) if isinstance(run, Path | str) else run
+    model = opened.model(checkpoint, pick_device(device))
+    intervals = read_bed(Path(bed))
+    track: Callable[[Segment], None] | None = None
+    with ExitStack() as stack:
+        read = stack.enter_context(open_genome(Path(genome), progress))
+        if tracks is not None:
+            name = f"{opened.name}-{Path(intervals.title).stem}"
+            written = open_tracks(Path(tracks), name, read.contigs(), str(read.source))
+            track = stack.enter_context(written)[0]
+        return regions.score_regions(
+            model,
+            intervals,
+            read,
+            batch_size * model.config.context,
+            context,
+            stride,
+            track=track,
+            progress=progress,
+            say=say,
+        )
