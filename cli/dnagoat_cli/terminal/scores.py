@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from dnagoat_cli.terminal.generation import loaded
+from dnagoat_cli.terminal.letters import json_text
 from dnagoat_cli.terminal.notes import say
-from dnagoat_cli.terminal.progress import show_progress
+from dnagoat_cli.terminal.progress import Tell, show_progress
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.outputs.rows import Cell
     from dnagoat.evaluation.outputs.tracks import Segment
     from dnagoat.evaluation.outputs.variants.calls import Survey
+    from dnagoat.progress import Progress
     from dnagoat.training.kept.run import Run
 
 
@@ -60,7 +62,7 @@ class Places:
         if self.out is None and (self.bed is not None or self.tracks is not None) and not self.as_json:
             return
         if self.as_json:
-            write_text(self.out or STANDARD, json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+            write_text(self.out or STANDARD, json_text(rows, "utf-8"))
         else:
             write_rows(self.out or STANDARD, columns, (tuple(row.values()) for row in rows))
 
@@ -108,7 +110,7 @@ def score_variants(
                 places,
                 prefix=name,
                 skip_mismatches=skip_mismatches,
-                progress=progress,
+                progress=_with_rate(progress),
                 say=say,
             )
     except KeyboardInterrupt:
@@ -117,6 +119,22 @@ def score_variants(
         raise
     say(_summary(survey))
     sys.stdout.write("".join(f"{path}\n" for path in paths))
+
+
+def _with_rate(tell: Tell) -> Progress:
+    """The same progress, with variants a second since scoring began."""
+    began: tuple[float, int] | None = None
+
+    def progress(what: str, done: int, total: int) -> None:
+        nonlocal began
+        if what != "variants":
+            tell(what, done, total)
+            return
+        began = began or (monotonic(), done)
+        spent, scored = monotonic() - began[0], done - began[1]
+        tell(what, done, total, f"{scored / spent:,.1f} variants/s" if scored and spent else "")
+
+    return progress
 
 
 def _summary(survey: Survey) -> str:

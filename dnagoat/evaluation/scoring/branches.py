@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from dnagoat.attention.cache import Cache
+from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.evaluation.scoring.likelihood import BASES, CPU_BASES
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model.transformer import DnaLM
@@ -27,6 +28,7 @@ class Stem(NamedTuple):
     branches: tuple[Codes, ...]
 
 
+@flush_subnormals()
 def score_branches(model: DnaLM, stems: Sequence[Stem], batch_bases: int) -> list[Nats]:
     """log p(branch | start symbol, before) of each branch, in nats, (n,) a stem; batch mates change nothing.
 
