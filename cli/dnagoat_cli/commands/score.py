@@ -19,6 +19,9 @@ app.add_typer(score, name="score")
 RunFolder = Annotated[Path, typer.Argument(help="Folder that `train` wrote.")]
 Genome = Annotated[Path, typer.Option(help="FASTA (plain, gzip, bgzip) or 2bit file.")]
 Checkpoint = Annotated[str, typer.Option(help="best (on validation) or last.")]
+DataFolder = Annotated[
+    Path | None, typer.Option("--dataset", help="The run's dataset, where it has moved; only a run with memory asks.")
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Training windows' worth of bases at once; changes no result.")]
 Context = Annotated[int | None, typer.Option(min=1, help="Bases read at once; default those of training.")]
@@ -65,6 +68,7 @@ def variants(
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from where it was interrupted.")] = False,
     checkpoint: Checkpoint = "best",
+    dataset: DataFolder = None,
     batch_size: BatchSize = 64,
     device: Device = "auto",
     force: Force = False,
@@ -82,7 +86,7 @@ def variants(
         after=after,
         skip_mismatches=skip_mismatches,
         resume=resume,
-        model=scores.Model(checkpoint, device, batch_size),
+        model=scores.Model(checkpoint, dataset, device, batch_size),
         force=force,
     )
 
@@ -115,6 +119,7 @@ def regions(
     context: Context = None,
     stride: Stride = None,
     checkpoint: Checkpoint = "best",
+    dataset: DataFolder = None,
     batch_size: BatchSize = 64,
     device: Device = "auto",
     force: Force = False,
@@ -123,7 +128,7 @@ def regions(
     from dnagoat_cli.terminal import scores
 
     places = scores.Places(out, scored_bed, tracks, as_json=as_json)
-    model = scores.Model(checkpoint, device, batch_size)
+    model = scores.Model(checkpoint, dataset, device, batch_size)
     scores.score_regions(run, bed, genome, places, context=context, stride=stride, model=model, force=force)
 
 
@@ -146,6 +151,7 @@ def sequences(
     context: Context = None,
     stride: Stride = None,
     checkpoint: Checkpoint = "best",
+    dataset: DataFolder = None,
     batch_size: BatchSize = 64,
     device: Device = "auto",
     force: Force = False,
@@ -153,7 +159,7 @@ def sequences(
 ) -> None:
     from dnagoat_cli.terminal import scores
 
-    model = scores.Model(checkpoint, device, batch_size)
+    model = scores.Model(checkpoint, dataset, device, batch_size)
     scores.score_sequences(
         run, fasta, scores.Places(out, as_json=as_json), context=context, stride=stride, model=model, force=force
     )

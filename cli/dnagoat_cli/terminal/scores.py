@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dnagoat.evaluation.outputs.rows import Cell
     from dnagoat.evaluation.outputs.tracks import Segment
     from dnagoat.evaluation.outputs.variants.calls import Survey
+    from dnagoat.model.transformer import DnaLM
     from dnagoat.progress import Progress
     from dnagoat.training.kept.run import Run
 
@@ -28,8 +29,18 @@ class Model:
     """Which weights of a run read, where, and how much at once."""
 
     checkpoint: str
+    dataset: Path | None  # of a run with memory, where it has moved
     device: str
     batch_size: int
+
+    def load(self, path: Path) -> tuple[Run, DnaLM]:
+        """The run in a folder and its weights."""
+        from dnagoat.training.kept.run import open_run
+
+        run = open_run(path)
+        if self.dataset is not None:
+            run.dataset(self.dataset)
+        return run, loaded(run, self.checkpoint, self.device)
 
 
 @dataclass(frozen=True)
@@ -83,6 +94,7 @@ def score_variants(
     force: bool,
 ) -> None:
     from dnagoat.evaluation.outputs.variants import score as variants
+    from dnagoat.evaluation.outputs.variants.calls import load_pysam
     from dnagoat.evaluation.outputs.variants.write import mode_for
     from dnagoat.files import may_write
     from dnagoat.streams import refuse_two_readers, refuse_two_writers
@@ -94,9 +106,8 @@ def score_variants(
             may_write(path, option, force=force)
     if out is not None:
         mode_for(out)
-    variants.load_pysam()
-    opened = _open(run)
-    weights = loaded(opened, model.checkpoint, model.device)
+    load_pysam()
+    opened, weights = model.load(run)
     places = variants.Places(out, table, resume)
     scorer = variants.scorer_of(opened, weights, model.checkpoint, model.batch_size)
     frame = variants.frame_of(weights, context, after)
@@ -165,8 +176,8 @@ def score_regions(
 
     refuse_two_readers(("the regions", bed), ("--genome", genome))
     places.check(force=force)
-    opened, intervals = _open(run), read_bed(bed)
-    weights = loaded(opened, model.checkpoint, model.device)
+    intervals = read_bed(bed)
+    opened, weights = model.load(run)
     bases = model.batch_size * weights.config.context
     with ExitStack() as stack:
         progress = stack.enter_context(show_progress())
@@ -193,14 +204,8 @@ def score_sequences(
     from dnagoat.evaluation.outputs.records import COLUMNS, score_records
 
     places.check(force=force)
-    weights = loaded(_open(run), model.checkpoint, model.device)
+    _, weights = model.load(run)
     bases = model.batch_size * weights.config.context
     with show_progress() as progress:
         rows = [record.row() for record in score_records(weights, fasta, bases, context, stride, progress=progress)]
     places.write_rows(COLUMNS, rows)
-
-
-def _open(run: Path) -> Run:
-    from dnagoat.training.kept.run import open_run
-
-    return open_run(run)
