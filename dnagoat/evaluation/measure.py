@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Result = dict[str, Any]
 
+FORMAT = 2  # of the results: 1 had strata whose bounds stood in their names alone
+
 # What decides which bases are scored and how their intervals are drawn.
 SCORED = ("split", "seed", "windows", "context", "stride", "block", "resamples")
 

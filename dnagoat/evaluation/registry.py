@@ -12,7 +12,7 @@ from pathlib import Path
 
 import dnagoat
 from dnagoat.errors import OptionError, RunError
-from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
+from dnagoat.evaluation.measure import FORMAT, Measure, MeasureOptions, Result
 from dnagoat.evaluation.measures import (
     copying,
     generation,
@@ -27,8 +27,6 @@ from dnagoat.evaluation.measures import (
 from dnagoat.files import read_json, write_json
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run, Which
-
-FORMAT = 2  # of the results: 1 had strata whose bounds stood in their names alone
 
 # A new measure is a module of its own, and its name here.
 _EVERY = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,7 +96,8 @@ def _of_nll(split: str) -> list[Concern]:
     ]
 
 
-def _settings_of(measure: str, stem: str, said: str) -> Concern:
+def settings_of(measure: str, stem: str, said: str) -> Concern:
+    """That a measure was asked the same of all runs."""
     return Concern(
         (measure,),
         "other settings",
@@ -105,7 +106,8 @@ def _settings_of(measure: str, stem: str, said: str) -> Concern:
     )
 
 
-def _bases_of(measure: str, stem: str, said: str) -> Concern:
+def bases_of(measure: str, stem: str, said: str) -> Concern:
+    """That a measure is over the same bases for all runs."""
     return Concern(
         (measure,), "other scored bases", f"{said} is not over the same bases", lambda run: _bases(run, stem)
     )
@@ -172,29 +174,18 @@ CONCERNS = (
         _subnormals,
     ),
     Concern(MACHINE, "other device", "Runs were trained on different devices", lambda run: run.summary.get("device")),
-    _settings_of("generation", "generation", "Generation"),
-    *(
-        concern(measure, f"{measure}-test", said)
-        for measure, said in (("lengths", "NLL by length"), ("strata", "NLL by stratum"), ("copying", "Copying"))
-        for concern in (_settings_of, _bases_of)
-    ),
 )
 
-# Numbers with the files that they come from: of a run that trained on, some may be older than others.
-BESIDE_TEST = {
-    "val": "nll-val",
-    "strata": "strata-test",
-    "lengths": "lengths-test",
-    "copying": "copying-test",
-    "generation": "generation",
-}
 
+def find_warnings(results: Results, concerns: Iterable[Concern], files: Mapping[str, str]) -> Warnings:
+    """Marks the runs that differ from the majority in what comparable runs share, and what each run warns of itself.
 
-def compared(results: Results) -> Warnings:
-    """Marks the runs that differ from the majority in what comparable runs share, and what each run warns of itself."""
+    `files` names, for each number beside the test NLL, the stem of the result that it comes from: of a run that trained
+    on, some may be older than others.
+    """
     beside: dict[tuple[str, str], list[str]] = {}
     sentences: list[str] = []
-    for concern in CONCERNS:
+    for concern in concerns:
         values = {run.key: value for run in results.runs if (value := concern.of(run)) is not None}
         odd = _odd(values, concern)
         for place in ((path, number) for path in odd for number in concern.beside):
@@ -202,18 +193,18 @@ def compared(results: Results) -> Warnings:
         if odd:
             sentences.append(f"{concern.sentence}; compare with care.")
     for run in results.runs:
-        for number, text in _of_itself(run):
+        for number, text in _of_itself(run, files):
             beside.setdefault((run.key, number), []).append(text)
     return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)
 
 
-def _of_itself(run: RunResults) -> Iterator[tuple[str, str]]:
+def _of_itself(run: RunResults, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """What a run's results warn of, by the number: their own words, few blocks, weights of another time."""
     test, val = run.nll("test") or {}, run.nll("val") or {}
     yield from (("test", text) for text in test.get("warnings", []))
     # That validation chose the checkpoint is said of all models at once, below the table.
     yield from (("val", text) for text in few_blocks(val.get("blocks", FEWEST_BLOCKS), val.get("block_bases")))
-    for number, stem in BESIDE_TEST.items():
+    for number, stem in files.items():
         weights = {each["checkpoint"]["sha256"] for each in (test, run.measures.get(stem)) if each}
         if len(weights) == 2:
             yield number, "of another checkpoint than its test NLL"

@@ -10,11 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.files import read_json
+from dnagoat.reporting.cells import called, row_of, word
 from dnagoat.reporting.commands import commands
 from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent, whole
 from dnagoat.reporting.results import Result, Results, RunResults
-from dnagoat.reporting.table import Cell, Column, Table
-from dnagoat.reporting.tables import called, row_of
+from dnagoat.reporting.table import Column, Table
 from dnagoat.wording import counted
 
 BASES = 4  # classes of a model that scores A, C, G and T alone
@@ -169,7 +169,7 @@ def _settings(results: Results) -> Table:
             ("version", "Trained with"),
         )
     ]
-    rows = [row_of(results, run, [Cell(text, text) for text in _setting(run)]) for run in results.runs]
+    rows = [row_of(results, run, [word(text) for text in _setting(run)]) for run in results.runs]
     return Table("settings", "Settings of each run", "Model", columns, rows)
 
 

@@ -16,18 +16,13 @@ from dnagoat.genome.leaks.kept import kept_leakage, require_room
 from dnagoat.genome.leaks.leakage import leakage
 from dnagoat.genome.progress import Stage
 from dnagoat.progress import Progress, relabelled, silent
+from dnagoat.reporting.contents import may_be_shown, needed
 from dnagoat.reporting.results import Sources
 from dnagoat.training.kept.run import Run
 from dnagoat.training.launch.processes import pick_device
 
 Say = Callable[[str], None]
 
-# In the order in which they are computed: strata read what nll has scored.
-WANTED = (
-    ("nll", "val"), ("nll", "test"), ("strata", "test"), ("lengths", "test"), ("prior", "test"), ("generation", "test"),
-)  # fmt: skip
-# What somebody asked `evaluate` or `inspect` for is shown too, and never of an earlier checkpoint than the rest.
-ASKED_FOR = (("rc", "test"), ("copying", "test"), ("protocol-paper", "val"), ("inspect", "test"))
 LEAKAGE = "leakage"
 STRETCHES = 16  # half of what `evaluate --what lengths` takes
 
@@ -68,18 +63,18 @@ def measure_missing(
     `skip` names measures (and `leakage`) that are left out; an `OptionError` lists those there are. `say` hears why
     something could not be measured: it is missing in the report then.
     """
-    known = {LEAKAGE, *(name for name, _ in (*WANTED, *ASKED_FOR))}
+    known = {LEAKAGE, *(need.measure for need in (*needed(), *may_be_shown()))}
     for name in skip:
         if name not in known:
             raise OptionError(f"--skip {name}: choose from {', '.join(sorted(known))}")
     work = Measuring(runs, options, results, progress, say)
     work.require_room(skip)
-    for name, split in WANTED:
-        if name not in skip:
-            work.complete(name, split)
-    for name, split in ASKED_FOR:
-        if name not in skip:
-            work.renew(name, split)
+    for need in needed():
+        if need.measure not in skip:
+            work.complete(need.measure, need.split)
+    for need in may_be_shown():  # never of an earlier checkpoint than the rest
+        if need.measure not in skip:
+            work.renew(need.measure, need.split)
     if LEAKAGE not in skip:
         work.find_leaks()
 
@@ -96,7 +91,8 @@ class Measuring:
 
     def require_room(self, skip: Sequence[str]) -> None:
         """A `RunError` or `DatasetError` where something is missing that could not be kept."""
-        wanted = [(name, self.options.but(split=split)) for name, split in WANTED if name not in skip]
+        lacking = [need for need in needed() if need.measure not in skip]
+        wanted = [(need.measure, self.options.but(split=need.split)) for need in lacking]
         for run in self.runs:
             if any(read_result(run, name, options) is None for name, options in wanted):
                 run.require_room()

@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from dnagoat.reporting.figures.figure import Figure
+from dnagoat.reporting.drawing.figure import Figure
 from dnagoat.reporting.methods import Methods
 from dnagoat.reporting.style import Look, every_ink
 from dnagoat.reporting.table import Table

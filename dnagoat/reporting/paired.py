@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.scoring.scored import read_kept
 from dnagoat.evaluation.scoring.verdict import judge
 from dnagoat.reporting.results import Result, Results, RunResults
 
@@ -86,6 +85,8 @@ def _read(file: Path, nll: Result) -> PieceSums | None:
         "pieces": nll.get("pieces"),  # results of earlier versions do not say
         "tool_version": nll["tool_version"],
     }
+    from dnagoat.evaluation.scoring.scored import read_kept  # torch comes with it
+
     kept = read_kept(file)
     if kept is None or kept.key != key or int((counts := kept.scores.counts()).sum()) != nll["count"]:
         return None

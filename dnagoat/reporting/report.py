@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
 from dnagoat.folders import new_folder
-from dnagoat.reporting import bench, comparison, copying, details, microscope, probes, tables
-from dnagoat.reporting.comparability import Warnings, compared
-from dnagoat.reporting.figures import comparison as verdicts
-from dnagoat.reporting.figures import (
-    composition,
-    context,
-    cost,
-    leaks,
-    likelihood,
-    prior,
-    strands,
-    strata,
-    training,
-)
-from dnagoat.reporting.figures.figure import Figure
-from dnagoat.reporting.figures.probes import figure_of
+from dnagoat.reporting.contents import SECTIONS, compare_runs
+from dnagoat.reporting.drawing.figure import Figure
 from dnagoat.reporting.methods import Methods, methods, versions
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.page import page
-from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.results import Results
 from dnagoat.reporting.style import looks
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
 from dnagoat.wording import counted
-
-Shown = TypeVar("Shown", Figure, Table)
 
 
 @dataclass(frozen=True)
@@ -148,85 +132,18 @@ def free(out: Path, *, force: bool = False) -> None:
 
 def report(results: Results, command: str, *, title: str | None = None, remarks: Sequence[str] = ()) -> Report:
     """Puts a report together; `command` is the one that asked for it, `remarks` go below the verdict, first."""
-    warnings = compared(results)
+    warnings = compare_runs(results)
     judged = verdict(results, warnings)
     return Report(
         title or _title(results),
         _subtitle(results),
         Verdict(judged.sentence, [*remarks, *judged.remarks]),
-        list(_tables(results, warnings)),
-        list(_figures(results, warnings)),
-        list(_details(results, warnings)),
+        [table for section in SECTIONS for table in section.tables(results, warnings) if table is not None],
+        [figure for section in SECTIONS for figure in section.figures(results, warnings) if figure is not None],
+        [table for section in SECTIONS for table in section.details(results, warnings) if table is not None],
         methods(results, command),
         results,
     )
-
-
-def _tables(results: Results, warnings: Warnings) -> Iterator[Table]:
-    if results.comparison is not None:
-        yield from comparison.tables(results.comparison)
-    for probe, folder in results.named_probes():
-        yield from (_named(table, _slug(folder), folder) for table in probes.tables(probe))
-    if results.runs:
-        yield tables.outcome(results, warnings)
-        yield tables.cost(results, warnings)
-    benchmark = bench.table(results)
-    if benchmark is not None:
-        yield benchmark
-
-
-def _figures(results: Results, warnings: Warnings) -> Iterator[Figure]:
-    drawn = [
-        *(_named(figure_of(probe), _slug(folder), folder) for probe, folder in results.named_probes()),
-        verdicts.differences(results),
-        likelihood.ladder(results, warnings),
-        training.curves(results),
-        *strata.strata(results, warnings),
-        strands.gap(results),
-        context.lengths(results, warnings),
-        *composition.every(results),
-        *(prior.log_prior(results, run) for run in results.firsts),
-        *(prior.sink(results, run) for run in results.firsts),
-        *(
-            _named(figure, run.slug, run.arm)
-            for run in _inspected(results)
-            for figure in microscope.figures(run.measures["inspect"])
-        ),
-        *(cost.cost(results) if results.runs else []),
-        leaks.leaks(results),
-    ]
-    yield from (figure for figure in drawn if figure is not None)
-
-
-def _inspected(results: Results) -> list[RunResults]:
-    return [run for run in results.firsts if "inspect" in run.measures]
-
-
-def _slug(folder: str) -> str:
-    return folder.replace("/", "-")
-
-
-def _named(made: Shown, slug: str, said: str) -> Shown:
-    """The figure or table under a name of its own, since several runs or probes may have one."""
-    return replace(made, name=f"{made.name}-{slug}", title=f"{made.title} ({said})") if slug else made
-
-
-def _details(results: Results, warnings: Warnings) -> Iterator[Table]:
-    made = [
-        details.likelihood(results, warnings),
-        tables.baselines(results),
-        details.strata(results, warnings),
-        details.by_length(results, warnings),
-        copying.copying(results, warnings),
-        details.trajectories(results, warnings),
-        details.composition(results, warnings),
-        details.protocol(results),
-        details.leaking_pairs(results),
-    ]
-    yield from (table for table in made if table is not None)
-    for run in _inspected(results):
-        for table in microscope.tables(run.measures["inspect"]):
-            yield _named(table, run.slug, run.arm)
 
 
 def _title(results: Results) -> str:

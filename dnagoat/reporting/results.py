@@ -10,13 +10,13 @@ from typing import Any
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
-from dnagoat.evaluation.registry import FORMAT
+from dnagoat.evaluation.measure import FORMAT
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import DATASET_FORMATS
 from dnagoat.genome.leaks.kept import report_files
 from dnagoat.reporting.arms import labels
-from dnagoat.reporting.probes import FILE as PROBE
-from dnagoat.reporting.probes import read_probes
+from dnagoat.reporting.sections.probes.kinds import FILE as PROBE
+from dnagoat.reporting.sections.probes.kinds import read_probes
 from dnagoat.streams import is_stream
 from dnagoat.training.kept.run import Run, open_run
 
@@ -101,6 +101,10 @@ class Results:
     def having(self, stem: str) -> list[tuple[RunResults, Result]]:
         """The scored runs that have a measure, each with it."""
         return [(run, run.measures[stem]) for run in self.scored if stem in run.measures]
+
+    def firsts_having(self, stem: str) -> list[tuple[RunResults, Result]]:
+        """One run an arm that has a measure, each with it."""
+        return [(run, run.measures[stem]) for run in self.firsts if stem in run.measures]
 
     def named_probes(self) -> Iterator[tuple[Result, str]]:
         """Each probe with the folder that tells it from others of its kind; empty where it is the only one."""

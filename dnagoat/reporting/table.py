@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Tone = Literal["", "good", "bad", "unsure"]
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class Cell:
     high: float | None = None
     under: str = ""  # smaller lines below: the interval, the count
     warning: str = ""
+    tone: Tone = ""  # what a colour may say besides
 
     def lines(self) -> list[str]:
         return [line for line in (self.text, *self.under.split("\n"), self.warning and f"⚠ {self.warning}") if line]
@@ -62,15 +66,6 @@ class Table:
     columns: list[Column]
     rows: list[Row]
     notes: list[str] = field(default_factory=list)
-
-    def transposed(self) -> list[list[str]]:
-        """Rows of text with measures down and models across, as a narrow terminal wants them; the first is the head."""
-        head = ["", *(row.head for row in self.rows)]
-        body = [
-            ["\n".join(column.lines()), *("\n".join(row.cells[index].lines()) for row in self.rows)]
-            for index, column in enumerate(self.columns)
-        ]
-        return [head, *body]
 
     def markdown(self) -> str:
         head = [self.first, *(" <br> ".join(column.lines()) for column in self.columns)]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dnagoat.reporting.cells import called
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.paired import PieceSums, difference
 from dnagoat.reporting.paired import scored as scored_pieces
-from dnagoat.reporting.probes import sentence as told
 from dnagoat.reporting.results import Result, Results, RunResults
-from dnagoat.reporting.tables import best_baseline, called, rung_name
+from dnagoat.reporting.sections.baselines import best_baseline, rung_name
+from dnagoat.reporting.sections.probes.kinds import sentence as told
 from dnagoat.wording import counted
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dnagoat.evaluation.measures import measure_names
 from dnagoat.evaluation.scoring.pieces import sliding
-from dnagoat_cli.terminal.results import _context, _strata
+from dnagoat.reporting.contents import SECTIONS, section_of
+from dnagoat.reporting.sections.likelihood import context_sentence
 
 
 @pytest.mark.parametrize(("stride", "room"), [(64, 0), (64, 100), (64, 448), (512, 0)])
@@ -18,7 +20,7 @@ def test_the_context_of_a_base_is_said_with_its_exceptions(stride: int, room: in
         "short_context": pieces.short(512 - stride),
         "count": 2000,
     }
-    said = _context(result)
+    said = context_sentence(result)
     assert f"{pieces.contexts().mean():,.1f} bases before it on average" in said
     if short := max(512 - stride - room, 0):
         assert said.endswith(f"; {short} bases ({short / 2000:.2%}) have fewer than {512 - stride}")
@@ -28,5 +30,11 @@ def test_the_context_of_a_base_is_said_with_its_exceptions(stride: int, room: in
 
 def test_each_stratum_shows_its_blocks() -> None:
     row = {"name": "inside", "value": 1.2, "interval": [1.1, 1.3], "count": 150, "share": 0.01, "blocks": 3}
-    (table,) = _strata({"groups": [{"name": "some.bed", "question": "", "strata": [row]}]})
-    assert list(table.columns[-1].cells) == ["3"]
+    (table,) = section_of("strata").of_results([{"groups": [{"name": "some.bed", "question": "", "strata": [row]}]}])
+    assert [cell.text for cell in table.rows[0].cells] == ["1.2000", "150", "1.0 %", "3"]
+
+
+def test_every_measure_has_its_section() -> None:
+    """A new measure is its file and its section; both name the files that runs keep alike."""
+    needs = [need for section in SECTIONS for need in (*section.needs, *section.may_show)]
+    assert {need.measure for need in needs} == set(measure_names())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
-from dnagoat.evaluation.registry import FORMAT
+from dnagoat.evaluation.measure import FORMAT
 from dnagoat.files import write_json, write_text
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dnagoat.evaluation.registry import FORMAT
+from dnagoat.evaluation.measure import FORMAT
 
 DISTANCES = [*range(512), *range(512, 1024, 8)]
 

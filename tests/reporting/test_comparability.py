@@ -11,12 +11,13 @@ import pytest
 
 from dnagoat.config import RunConfig
 from dnagoat.files import read_json, write_json
-from dnagoat.reporting import details
-from dnagoat.reporting.comparability import compared
-from dnagoat.reporting.figures.likelihood import ladder
-from dnagoat.reporting.figures.training import curves
+from dnagoat.reporting.contents import compare_runs
 from dnagoat.reporting.report import Report, report
 from dnagoat.reporting.results import Results, read_runs
+from dnagoat.reporting.sections.baselines import ladder
+from dnagoat.reporting.sections.lengths import by_length
+from dnagoat.reporting.sections.strata import by_stratum
+from dnagoat.reporting.sections.training import curves
 from dnagoat.reporting.table import Table
 from tests.reporting import example
 
@@ -92,7 +93,7 @@ def test_strata_of_other_bases_share_no_row_but_where_they_share_the_name(tmp_pa
     gc[0] |= {"name": "10.0% to 11.0%", "value": 0.5}
     write_json(file, stored | {"pieces": "0" * 64})
     results = Results(read_runs([run.run.path for run in results.runs]))
-    table = details.strata(results, compared(results))
+    table = by_stratum(results, compare_runs(results))
     assert table is not None
     assert [column.warning for column in table.columns] == ["of the first model that has it"] * 2 + [
         "", "", "other scored bases",
@@ -128,7 +129,7 @@ def test_lengths_of_any_run_have_their_column(tmp_path: Path) -> None:
     stored["lengths"] = [stored["lengths"][0], {**stored["lengths"][1], "length": 3000, "factor": 3000 / 512}]
     write_json(file, stored | {"pieces": "0" * 64})
     results = Results(read_runs([run.run.path for run in results.runs]))
-    table = details.by_length(results, compared(results))
+    table = by_length(results, compare_runs(results))
     assert table is not None
     assert [column.key for column in table.columns] == ["b512", "b1024", "b2048", "b3000", "b4096", "b8192"]
     assert [cell.text == "n/a" for cell in table.rows[2].cells] == [False, True, True, False, True, True]
@@ -140,7 +141,7 @@ def test_no_baselines_are_drawn_beside_models_of_other_bases(tmp_path: Path) -> 
     same, other = made(tmp_path / "same"), made(tmp_path / "other", nll_test={"pieces": "0" * 64})
     bars = {}
     for name, results in (("same", same), ("other", other)):
-        figure = ladder(results, compared(results))
+        figure = ladder(results, compare_runs(results))
         assert figure is not None
         bars[name] = len(figure.drawing.axes[0].patches), figure
     assert bars["same"][0] == 3 + len(example.MARKOV) and bars["other"][0] == 3
@@ -155,7 +156,7 @@ def test_baselines_of_a_later_run_are_drawn_where_the_first_has_none(tmp_path: P
     results = made(tmp_path)
     for run in results.runs[:2]:
         (run.nll("test") or {}).pop("baselines")
-    figure = ladder(results, compared(results))
+    figure = ladder(results, compare_runs(results))
     assert figure is not None and "The best baseline, order-10" in figure.alt
 
 
@@ -179,14 +180,14 @@ def test_nulls_say_whose_prompts_they_had(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("blocks", "warning"), [(48, ""), (1, "only 1 block of 2,000 bases: the interval is")])
 def test_few_blocks_of_validation_are_said_beside_its_number(tmp_path: Path, blocks: int, warning: str) -> None:
     results = made(tmp_path, nll_val={"blocks": blocks})
-    said = compared(results).of(results.runs[2], "val")
+    said = compare_runs(results).of(results.runs[2], "val")
     assert said.startswith(warning) and bool(said) == bool(warning)
 
 
 def test_numbers_of_an_earlier_checkpoint_are_marked(tmp_path: Path) -> None:
     older = {"checkpoint": {"which": "best", "step": 100, "sha256": "a" * 64}}
     results = made(tmp_path, strata_test=older, generation=older)
-    warnings = compared(results)
+    warnings = compare_runs(results)
     said = {number for (key, number), text in warnings.beside.items() if "of another checkpoint than" in text}
     assert said == {"strata", "generation"} and {key for key, _ in warnings.beside} == {results.runs[2].key}
 
@@ -196,6 +197,6 @@ def test_speed_where_subnormal_numbers_were_kept_is_marked(tmp_path: Path) -> No
     for name in ARMS[:2]:  # the third is of before they were flushed
         file = tmp_path / name / "summary.json"
         write_json(file, read_json(file) | {"subnormals": "flushed"})
-    warnings = compared(Results(read_runs([tmp_path / name for name in ARMS])))
+    warnings = compare_runs(Results(read_runs([tmp_path / name for name in ARMS])))
     assert [warnings.of(run, "speed") for run in results.runs] == ["", "", "subnormal numbers treated otherwise"]
     assert [warnings.of(run, "test") for run in results.runs] == ["", "", ""]

@@ -13,11 +13,11 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
 from dnagoat.reporting.comparability import Warnings
-from dnagoat.reporting.figures.context import lengths
-from dnagoat.reporting.figures.figure import CLOUD, CURVE, Figure, thinned
-from dnagoat.reporting.figures.training import curves
+from dnagoat.reporting.drawing.figure import CLOUD, CURVE, Figure, thinned
 from dnagoat.reporting.report import Report
 from dnagoat.reporting.results import Results, read_runs
+from dnagoat.reporting.sections.lengths import lengths
+from dnagoat.reporting.sections.training import curves
 from dnagoat.reporting.style import drawing
 from tests.reporting import example
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from dnagoat.reporting.figures.probes import figure_of
-from dnagoat.reporting.probes import sentence, tables, write
 from dnagoat.reporting.report import report
 from dnagoat.reporting.results import read
+from dnagoat.reporting.sections.probes.kinds import figure_of, sentence, tables, write
 
 
 def share(hits: int, trials: int = 100) -> dict[str, Any]:

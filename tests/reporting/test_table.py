@@ -33,13 +33,6 @@ def test_markdown_keeps_the_warning_in_the_cell_of_its_number(table: Table) -> N
     assert table.markdown().splitlines()[0] == "| Model | NLL (nats per base) | Bases |"
 
 
-def test_transposed_has_measures_down_and_models_across(table: Table) -> None:
-    head, nll, count = table.transposed()
-    assert head == ["", "a|b", "c"]
-    assert nll == ["NLL (nats per base)", "1.25\n1.20 to 1.30\n⚠ other dataset", "1.5"]
-    assert count == ["Bases", "n/a", "7"]
-
-
 def test_what_is_unknown_is_called_so_and_never_zero() -> None:
     assert {decimals(None), whole(None), large(None), gibibytes(None), percent(None)} == {"n/a"}
     assert interval(None) == interval([None, None]) == ""

@@ -9,9 +9,12 @@ import pytest
 
 from dnagoat.config import RunConfig
 from dnagoat.files import read_json, write_json
-from dnagoat.reporting.comparability import Warnings, compared, same_bases
+from dnagoat.reporting.comparability import Warnings, same_bases
+from dnagoat.reporting.contents import compare_runs
 from dnagoat.reporting.results import Results, read_runs
-from dnagoat.reporting.tables import baselines, cost, outcome
+from dnagoat.reporting.sections.baselines import baselines
+from dnagoat.reporting.sections.cost import trained
+from dnagoat.reporting.sections.outcome import outcome
 from dnagoat.reporting.verdict import Verdict, verdict
 from tests.reporting import example
 
@@ -20,7 +23,7 @@ NLL = ("test", "val", "strata", "lengths")  # every number that is a likelihood
 
 def judged(*runs: Path) -> Verdict:
     results = Results(read_runs(runs))
-    return verdict(results, compared(results))
+    return verdict(results, compare_runs(results))
 
 
 def change(run: Path, name: str, **values: Any) -> None:
@@ -104,7 +107,7 @@ def test_what_hinders_a_comparison_stands_beside_its_number(tmp_path: Path) -> N
     runs = [example.run(tmp_path / f"rope{seed}", example.config("rope", seed=seed), 1.31) for seed in range(2)]
     longer = example.run(tmp_path / "longer", example.config("goat", steps=600), 1.30)
     results = Results(read_runs([*runs, longer]))
-    warnings = compared(results)
+    warnings = compare_runs(results)
     assert warnings.of(results.runs[2], "bases") == "other amount"
     assert warnings.of(results.runs[0], "bases") == "" and warnings.of(results.runs[2], "test") == ""
 
@@ -116,7 +119,7 @@ def third(folder: Path, config: RunConfig, **settings: dict[str, Any]) -> tuple[
     for name, values in settings.items():
         change(runs[2], name.replace("_", "-"), **values)
     results = Results(read_runs(runs))
-    return results, compared(results)
+    return results, compare_runs(results)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +169,7 @@ def test_weights_may_differ_by_ten_percent(tmp_path: Path) -> None:
     results, _ = third(tmp_path, example.config(seed=2))
     for number, odd in ((812_032 * 1.09, False), (812_032 * 1.11, True), (812_032 * 0.89, True)):
         results.runs[2].summary["parameters"] = {"all": int(number)}
-        assert (compared(results).of(results.runs[2], "parameters") == "other number of weights") is odd
+        assert (compare_runs(results).of(results.runs[2], "parameters") == "other number of weights") is odd
 
 
 def test_warnings_reach_the_cells_of_their_numbers(tmp_path: Path) -> None:
@@ -174,7 +177,7 @@ def test_warnings_reach_the_cells_of_their_numbers(tmp_path: Path) -> None:
     results, warnings = third(
         tmp_path, config.but(model=config.model.but(width=256)), generation={"settings": {"seed": 1}}
     )
-    for table, keys in ((outcome, {"test_nll", "val_nll", "gc_r"}), (cost, {"tokens_per_second", "resident"})):
+    for table, keys in ((outcome, {"test_nll", "val_nll", "gc_r"}), (trained, {"tokens_per_second", "resident"})):
         made = table(results, warnings)
         cells = dict(zip((column.key for column in made.columns), made.rows[2].cells, strict=True))
         assert {key for key, cell in cells.items() if cell.warning} == keys

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 import typer
-from rich.console import Console
 from typer.testing import CliRunner
 
 from dnagoat.files import read_json
@@ -21,7 +20,6 @@ from dnagoat.reporting.report import Report
 from dnagoat.reporting.results import Results
 from dnagoat_cli import app
 from dnagoat_cli.terminal.letters import PLAIN, fit_streams, json_text
-from dnagoat_cli.terminal.table import Table, share_out
 from tests.genome.small import fasta, random_bases
 from tests.reporting import crowd, example
 
@@ -136,28 +134,6 @@ def too_wide(text: str, columns: int) -> list[str]:
 def numbers(text: str) -> set[str]:
     """Numbers of a table: whole where they fit a line."""
     return {word for word in text.split() if any(letter.isdigit() for letter in word) and len(word) < 12}
-
-
-@pytest.mark.parametrize("width", range(14, 90, 4))
-def test_a_table_keeps_every_word_at_every_width(width: int) -> None:
-    table = Table(title="What it is about")
-    words = {"validation", "0.1234", "to", "1.2345", "a", "[red]worse[/red]"}
-    for head in ("name", "nats\na base", "95 % interval"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_row("validation", "1.2345", "0.1234 to 1.2345")
-    table.add_row("a", "[red]worse[/red]", "0.1234 to 1.2345")
-    console = Console(width=width, file=io.StringIO())
-    console.print(table)
-    assert isinstance(console.file, io.StringIO)
-    text = console.file.getvalue()
-    assert max(len(line) for line in text.splitlines()) <= width
-    for word in (*words - {"[red]worse[/red]"}, "worse", "name", "nats", "base", "interval"):
-        assert word in text, (width, text)
-
-
-def test_widths_are_shared_by_need() -> None:
-    assert share_out([(5, 5), (4, 10), (2, 8)], 17) == [5, 7, 5]
-    assert sum(share_out([(5, 9), (4, 10), (2, 8)], 20)) <= 20
 
 
 def commands(group: object, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

@@ -54,10 +54,14 @@ def measured(jobs: Sequence[Job], rounds: int) -> list[Row]:
 
 def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> None:
     """A table for a person, JSON where it was asked for, and the file."""
+    from rich.console import Console
+
     import dnagoat
     from dnagoat.files import write_json
     from dnagoat.measure.bench import PUBLISHED
+    from dnagoat.reporting.sections.cost import benchmark
     from dnagoat.streams import STANDARD
+    from dnagoat_cli.terminal.tables import draw_table
 
     result = {
         "format": 1,
@@ -75,53 +79,8 @@ def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> No
     if as_json:
         sys.stdout.write(json_text(result))
         return
-    _draw(rows, paper)
+    table = benchmark([result])
+    if table is not None:
+        draw_table(table, Console(highlight=False))
     if out is not None:
         sys.stdout.write(f"{out}\n")
-
-
-def _draw(rows: list[Row], paper: bool) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-
-    from dnagoat.measure.bench import PUBLISHED
-    from dnagoat.reporting.bench import CAVEAT, outcome_of, setting_of
-    from dnagoat_cli.terminal.table import Table
-
-    console = Console(highlight=False)
-    cuda = any(row["cuda_allocated_peak"] for row in rows)
-    for setting in dict.fromkeys(map(setting_of, rows)):
-        table = Table(title=setting, title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column("arm", no_wrap=True)
-        memory = ("CUDA allocated", "CUDA reserved") if cuda else ("resident",)
-        for column in ("bases/s", "lowest to highest", *memory):
-            table.add_column(column, justify="right", no_wrap=True)
-        table.add_column("kernel that ran")
-        table.add_column("outcome")
-        for row in rows:
-            if setting_of(row) == setting:
-                table.add_row(row["arm"], *_cells(row, cuda), outcome_of(row))
-        if paper and setting.startswith("train"):
-            for known in PUBLISHED:
-                peak = (f"{known['cuda_peak'] / 1e9:.2f} GB", "") if cuda else ("",)
-                table.add_row(
-                    f"{known['arm']}, A100", f"{known['tokens_per_second']:,}", "", *peak, "", "published", style="dim"
-                )
-        console.print(table)
-    for why in dict.fromkeys(f"{row['arm']}: {row['why']}" for row in rows if "why" in row):
-        console.print(f"note: {why}", soft_wrap=True)
-    memory_is = (
-        "CUDA: what PyTorch allocated and reserved." if cuda else "Resident: the whole process, libraries included."
-    )
-    console.print(f"Median of all repeats. Peaks after warm-up. {memory_is}", style="dim", soft_wrap=True)
-    if paper:
-        console.print(CAVEAT, style="dim", soft_wrap=True)
-
-
-def _cells(row: Row, cuda: bool) -> list[str]:
-    names = ("cuda_allocated_peak", "cuda_reserved_peak") if cuda else ("resident_peak",)
-    peaks = ["n/a" if row[name] is None else f"{row[name] / 1e9:.2f} GB" for name in names]
-    if row["tokens_per_second"] is None:
-        return ["n/a", "", *peaks, ""]
-    low, high = row["tokens_per_second_spread"]
-    return [f"{row['tokens_per_second']:,.0f}", f"{low:,.0f} to {high:,.0f}", *peaks, row["kernel_ran"]]

@@ -49,6 +49,9 @@ def show(path: Path, request: Request) -> None:
 def _draw(dataset: Dataset, checks: list[Check], report: dict[str, Any] | None) -> None:
     from rich.console import Console
 
+    from dnagoat.reporting.sections.leaks import tables
+    from dnagoat_cli.terminal.tables import draw_tables
+
     console = Console(highlight=False)
     show_dataset(dataset)
     _rules(console, dataset)
@@ -58,7 +61,7 @@ def _draw(dataset: Dataset, checks: list[Check], report: dict[str, Any] | None) 
         mark = "[green]ok[/green]     " if check.holds else "[red]differs[/red]"
         console.print(f"  {mark} {check.name}")
     if report is not None:
-        _leaks(console, report)
+        draw_tables(tables(report), console)
 
 
 def _rules(console: Console, dataset: Dataset) -> None:
@@ -120,40 +123,3 @@ def _histograms(console: Console, dataset: Dataset) -> None:
             name = f"{MEASURES[measure]:<12}{split:<6}"
             console.print(f"  {name}[{colour}]{bars}[/{colour}] {one['mean']:.1%}")
     console.print()
-
-
-def _leaks(console: Console, report: dict[str, Any]) -> None:
-    from rich import box
-
-    from dnagoat_cli.terminal.table import Table
-
-    table = Table(title="held-out windows that training holds too", title_justify="left", box=box.SIMPLE)
-    for heading in ("split", "where", "windows", "anything", "near-copies", "copies", "32-mers"):
-        table.add_column(heading, justify="left" if heading in ("split", "where") else "right", no_wrap=True)
-    for split, places in report["splits"].items():
-        for where, shares in places.items():
-            cells = (_percent(shares[name]) for name in ("any", "near", "same", "shared"))
-            table.add_row(split, where.replace("_", " "), f"{shares['judged']:,}", *cells)
-    console.print(table)
-    console.print(
-        f"  near-copy: training holds at least {report['near']:.0%} of a window's {report['k']}-mers, on either strand "
-        "(about 98 % identity); outside repeats, unique: without soft-masked bases\n",
-        soft_wrap=True,
-    )
-    if not report["pairs"]:
-        return
-    pairs = Table(title="worst pairs", title_justify="left", box=box.SIMPLE)
-    for heading in ("held out", "training", "strand"):
-        pairs.add_column(heading, overflow="fold")
-    for heading in ("shared", "unique"):
-        pairs.add_column(heading, justify="right")
-    for pair in report["pairs"]:
-        here = f"{pair['split']} {pair['place']}"
-        pairs.add_row(
-            here, pair["train_place"], pair["strand"], f"{pair['shared']:.0%}", f"{pair['outside_repeats']:.0%}"
-        )
-    console.print(pairs)
-
-
-def _percent(share: float | None) -> str:
-    return "n/a" if share is None else f"{share:.2%}"

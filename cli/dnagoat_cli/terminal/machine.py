@@ -17,23 +17,15 @@ if TYPE_CHECKING:
 def show_environment(facts: dict[str, Any]) -> None:
     from rich.console import Console
 
-    from dnagoat_cli.terminal.table import Table
+    from dnagoat.reporting.sections.machine import devices, kernels
+    from dnagoat_cli.terminal.tables import draw_tables
 
-    console = Console()
+    console = Console(highlight=False)
     packages = "   ".join(f"{name} {version}" for name, version in facts["packages"].items() if version)
     console.print(f"[bold]dnagoat {facts['dnagoat']}[/bold]   python {facts['python']}   {facts['system']}")
     console.print(packages, style="dim")
-    table = Table("device", "name", "cores", "memory", title="Devices", title_justify="left", box=None)
-    for row in facts["devices"]:
-        memory = "" if row["memory"] is None else f"{row['memory'] / 2**30:.0f} GiB"
-        table.add_row(row["device"], row["name"], str(row["cores"]), memory)
-    console.print(table)
+    draw_tables([devices(facts), kernels(facts)], console)
     console.print(f"Subnormal numbers on the CPU: {facts['subnormals']}")
-    table = Table("kernel", "usable", title="Attention kernels", title_justify="left", box=None)
-    for name, fault in facts["kernels"].items():
-        limit = f" up to {facts['dense_limit']:,} keys; for sparse normalisers" if name == "dense" else ""
-        table.add_row(name, f"[green]yes[/green]{limit}" if fault is None else f"[yellow]no[/yellow]: {fault}")
-    console.print(table)
 
 
 def tested(device: str, length: int) -> list[Parity]:
@@ -53,20 +45,10 @@ def tested(device: str, length: int) -> list[Parity]:
 def show_parities(rows: Sequence[Parity]) -> None:
     from rich.console import Console
 
-    from dnagoat_cli.terminal.table import Table
+    from dnagoat.reporting.sections.machine import parities
+    from dnagoat_cli.terminal.tables import draw_table
 
-    title = f"Error against the explicit float64 reference, {rows[0].length:,} bases"
-    table = Table("scheme", "what", "precision", "kernel", title=title, title_justify="left", box=None)
-    table.add_column("error", justify="right")
-    table.add_column("at most", justify="right")
-    for row in rows:
-        style = None if row.held else "bold red"
-        numbers = f"{row.error:.1e}", f"{row.bar:.0e}"
-        table.add_row(row.subject, row.quantity, row.precision, row.kernel, *numbers, style=style)
-    console = Console()
-    console.print(table)
-    missed = sum(not row.held for row in rows)
-    console.print("[green]all held[/green]" if not missed else f"[bold red]{missed} of {len(rows)} missed[/bold red]")
+    draw_table(parities(rows), Console(highlight=False))
 
 
 def print_json(facts: dict[str, Any], rows: Sequence[Parity] | None) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from dnagoat_cli.terminal.letters import json_text
 from dnagoat_cli.terminal.progress import show_progress
-from dnagoat_cli.terminal.table import show_down
+from dnagoat_cli.terminal.tables import draw_tables
 
 if TYPE_CHECKING:
     from dnagoat_cli.commands.inspect import Request
@@ -22,7 +22,7 @@ def show(path: Path, request: Request) -> None:
     from dnagoat.evaluation.registry import ensure
     from dnagoat.files import write_text
     from dnagoat.folders import fill_alone, may_fill
-    from dnagoat.reporting import microscope
+    from dnagoat.reporting.sections import inspect as microscope
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.launch.processes import pick_device
 
@@ -51,5 +51,4 @@ def show(path: Path, request: Request) -> None:
         sys.stdout.write(json_text(result))
         return
     console = Console(highlight=False)
-    for numbers in tables:
-        show_down(numbers, console)
+    draw_tables(tables, console)

@@ -54,27 +54,16 @@ def count_training(dataset: Dataset, budget: float) -> None:
 
 def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:
     """The genomes that have a name, with their sizes and default splits."""
-    from rich import box
     from rich.console import Console
 
-    from dnagoat_cli.terminal.table import Table
+    from dnagoat.reporting.sections.dataset import catalogue
+    from dnagoat_cli.terminal.tables import draw_table
 
     if as_json:
         rows = [assembly.model_dump(mode="json") for assembly in known.values()]
         sys.stdout.write(json_text(rows))
         return
-    table = Table(box=box.SIMPLE)
-    for heading in ("name", "genome", "contigs", "bases", "validation", "test"):
-        number = heading in ("contigs", "bases")
-        table.add_column(heading, justify="right" if number else "left", no_wrap=number, overflow="fold")
-    for assembly in known.values():
-        sizes = (f"{size:,}" if size is not None else "n/a" for size in (assembly.contigs, assembly.bases))
-        table.add_row(assembly.name, assembly.title, *sizes, " ".join(assembly.val), " ".join(assembly.test))
-    console = Console(highlight=False)
-    console.print(table)
-    for assembly in known.values():
-        if assembly.note:
-            console.print(f"{assembly.name}: {assembly.note}", style="dim", markup=False)
+    draw_table(catalogue(known.values()), Console(highlight=False))
 
 
 def summary(dataset: Dataset) -> dict[str, Any]:
@@ -88,37 +77,13 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
     from rich.console import Console
 
     from dnagoat.genome.passport import remarks
+    from dnagoat.reporting.sections.dataset import passport
+    from dnagoat_cli.terminal.tables import draw_table
 
     if as_json:
         sys.stdout.write(json_text(summary(dataset)))
     else:
-        console = Console(highlight=False)
-        console.print(str(dataset.path), style="bold", markup=False, soft_wrap=True)
-        console.print(_table(dataset))
+        draw_table(passport(dataset), Console(highlight=False))
     error = Console(stderr=True, highlight=False, soft_wrap=True)
     for remark in remarks(dataset.manifest):
         error.print(f"note: {remark}", markup=False)
-
-
-def _table(dataset: Dataset) -> Any:
-    from dnagoat_cli.terminal.table import Table
-
-    tally = dataset.manifest.tally
-    known = tally.bases - tally.n
-    table = Table(box=None, show_header=False, padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column(justify="right")
-    table.add_column(justify="right", style="dim")
-    table.add_row("contigs", f"{len(dataset.manifest.contigs):,}", "")
-    table.add_row("bases", f"{tally.bases:,}", "")
-    table.add_row("N", f"{tally.n:,}", _share(tally.n, tally.bases))
-    table.add_row("soft-masked", f"{tally.masked:,}", _share(tally.masked, tally.bases))
-    table.add_row("GC", f"{tally.gc:,}", f"{_share(tally.gc, known)} of ACGT")
-    for split, count in tally.windows.items():
-        table.add_row(f"{split} windows", f"{count:,}", f"of {dataset.window:,} bases")
-    table.add_row("content", dataset.content_hash[:16], "")
-    return table
-
-
-def _share(part: int, whole: int) -> str:
-    return f"{part / whole:.2%}" if whole else "n/a"

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from dnagoat_cli.terminal.letters import json_text
 from dnagoat_cli.terminal.progress import show_progress
-from dnagoat_cli.terminal.table import show_down
+from dnagoat_cli.terminal.tables import draw_tables
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.probes.retrieval import TaskName
@@ -111,7 +111,7 @@ def _several(given: Given, name: str, kind: Callable[[str], Any], field: str = "
 def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict[str, Any]]) -> None:
     """Runs a probe under a bar, writes its folder and shows what it found."""
     import dnagoat
-    from dnagoat.reporting import probes
+    from dnagoat.reporting.sections.probes import kinds as probes
     from dnagoat.training.launch.processes import pick_device
 
     out = given["out"] or Path("probes") / name
@@ -129,7 +129,6 @@ def _carried(name: str, given: Given, work: Callable[[Path, str, Progress], dict
         sys.stdout.write(json_text(result))
         return
     console = Console(highlight=False)
-    for table in probes.tables(result):
-        show_down(table, console)
+    draw_tables(probes.tables(result), console)
     console.print(f"[bold]{probes.sentence(result)}[/bold]")
     console.print(f"result: {out / probes.FILE}", markup=False, soft_wrap=True)

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from dnagoat.evaluation.microscope.close_windows import random_windows
 from dnagoat.evaluation.probes.sinks import first_key
 from dnagoat.genome.alphabet import START
-from dnagoat.reporting.probes import read_probes, sentence, tables
+from dnagoat.reporting.sections.probes.kinds import read_probes, sentence, tables
 from dnagoat.training.kept.run import open_run
 from dnagoat_cli import app
 

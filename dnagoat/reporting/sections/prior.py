@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dnagoat.attention.schemes.registry import SCHEMES
-from dnagoat.reporting.figures.figure import Figure, canvas
-from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.cells import number
+from dnagoat.reporting.comparability import Warnings
+from dnagoat.reporting.drawing.figure import Figure, canvas
+from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.section import Need, Section
 from dnagoat.reporting.style import GRID, MUTED, drawing, looks
+from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
@@ -124,8 +128,8 @@ def _draw(panel: Axes, distances: Sequence[float], head: Head, colour: str, colu
 def _lines(panel: Axes, places: Sequence[float], curves: Sequence[Sequence[float]], colour: str, dots: int) -> None:
     """The newest curve in colour, over the start in grey dashes and what came between them, paler."""
     *before, newest = curves
-    for number, curve in enumerate(before):
-        start = number == 0
+    for place, curve in enumerate(before):
+        start = place == 0
         panel.plot(
             *_seen(places, curve, dots),
             color=MUTED.light if start else colour,
@@ -197,3 +201,39 @@ def sinks(name: str, title: str, positions: Sequence[float], heads: Sequence[Hea
         f"between the first and the last position is {first:.2f} nats.",
         drawing=figure,
     )
+
+
+def figures(results: Results, warnings: Warnings) -> Iterator[Figure | None]:
+    yield from (log_prior(results, run) for run in results.firsts)
+    yield from (sink(results, run) for run in results.firsts)
+
+
+def of_results(results: Sequence[Result]) -> Iterator[Table]:
+    """A row a head: the distance that its prior likes best, its slope, and what it gives the first key."""
+    columns = [
+        Column("peak", "Prior is highest at", "bases"),
+        Column("slope", "Slope", "nats per base"),
+        Column("sink", "Sink, first key over last", "nats"),
+    ]
+    for result in results:
+        rows = [
+            Row(f"layer {layer['layer'] + 1}, head {head['head'] + 1}", _described(result, head))
+            for layer in result["layers"]
+            for head in layer["heads"]
+        ]
+        title = f"The log-prior of {result['position']} over {result['context']:,} bases"
+        yield Table("prior", title, "Head", columns, rows)
+
+
+def _described(result: Result, head: Result) -> list[Cell]:
+    log_prior, sinks = head["log_prior"], head.get("sink")
+    level = not log_prior or max(log_prior) == min(log_prior)
+    peak = None if level else result["distances"][int(np.argmax(log_prior))]
+    return [
+        number(peak, 0),
+        number(head.get("slope")),
+        number(sinks[0] - sinks[-1] if sinks else None, 3),
+    ]
+
+
+PRIOR = Section("Prior", needs=(Need("prior", "test", "prior"),), figures=figures, of_results=of_results)

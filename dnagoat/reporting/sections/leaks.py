@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
-from dnagoat.reporting.numbers import percent
-from dnagoat.reporting.results import Results
+from dnagoat.reporting.cells import share, word
+from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
+from dnagoat.reporting.numbers import percent, whole
+from dnagoat.reporting.results import Result, Results
+from dnagoat.reporting.section import Section
 from dnagoat.reporting.style import MUTED, TEXT, drawing
+from dnagoat.reporting.table import Cell, Column, Row, Table
 
 LEVELS = {"any": "any 32-mer", "near": "near-copy", "same": "copy"}
 
@@ -62,3 +65,65 @@ def leaks(results: Results) -> Figure | None:
 
 def _legend(kind: str, place: int) -> str | None:
     return {"overall": "all sequence", "outside_repeats": "outside repeats"}[kind] if place == 0 else None
+
+
+def tables(report: Result) -> list[Table]:
+    """How much of each held-out split has near-copies in training, and the pairs that share most."""
+    columns = [
+        Column("judged", "Windows"),
+        Column("any", "Any 32-mer"),
+        Column("near", "Near-copies"),
+        Column("same", "Copies"),
+        Column("shared", "32-mers shared"),
+    ]
+    rows = [
+        Row(f"{split}, {where.replace('_', ' ')}", _shares(found))
+        for split, places in report["splits"].items()
+        for where, found in places.items()
+    ]
+    note = (
+        f"Near-copy: training holds at least {report['near']:.0%} of a window's {report['k']}-mers, on either strand "
+        "(about 98 % identity). Outside repeats: without soft-masked bases."
+    )
+    whole_table = Table("leaks", "Held-out windows that training holds too", "Split", columns, rows, [note])
+    return [whole_table, *filter(None, [pairs(report, most=len(report["pairs"]))])]
+
+
+def _shares(found: Result) -> list[Cell]:
+    return [Cell(whole(found["judged"]), found["judged"]), *(share(found[key], 2) for key in FOUND)]
+
+
+FOUND = ("any", "near", "same", "shared")
+
+
+def pairs(report: Result, most: int = 10) -> Table | None:
+    """The held-out windows that share most with training, with both places."""
+    if not report["pairs"]:
+        return None
+    columns = [
+        Column("train", "Nearest in training", numeric=False),
+        Column("strand", "Strand", numeric=False),
+        Column("shared", "32-mers shared"),
+        Column("outside_repeats", "Outside repeats"),
+    ]
+    rows = [
+        Row(
+            f"{pair['split']} {pair['contig']}:{pair['start']:,}",
+            [
+                Cell(f"{pair['train_contig']}:{pair['train_start']:,}", pair["train_place"] or pair["train_contig"]),
+                word(pair["strand"]),
+                share(pair["shared"], 0),
+                share(pair["outside_repeats"], 0),
+            ],
+        )
+        for pair in report["pairs"][:most]
+    ]
+    note = "Coordinates are 0-based, in the dataset's contigs."
+    return Table("leaking-pairs", "Held-out windows nearest to training", "Window", columns, rows, [note])
+
+
+LEAKS = Section(
+    "Leak report",
+    figures=lambda results, warnings: [leaks(results)],
+    details=lambda results, warnings: [pairs(results.leakage)] if results.leakage else [],
+)

@@ -1,4 +1,4 @@
-"""Whether generated DNA has the composition of the true continuation: GC % along it, correlations, k-mers."""
+"""Whether GC % along generated DNA follows the true continuation: correlations with nulls, and the curves."""
 
 from __future__ import annotations
 
@@ -6,29 +6,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dnagoat.reporting.figures.figure import CLOUD, Figure, canvas, leave_empty, legend_above, thinned
-from dnagoat.reporting.figures.room import broken
+from dnagoat.reporting.cells import estimate, row_of
+from dnagoat.reporting.comparability import Warnings
+from dnagoat.reporting.drawing.figure import CLOUD, Figure, canvas, draw_cloud, leave_empty, legend_above, thinned
+from dnagoat.reporting.drawing.room import broken
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.sections.composition import SECTION, foreign, null_name
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
-from dnagoat.reporting.tables import null_name
+from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SECTION = "Generated DNA"
 LONGEST = 24  # letters of a row's name before it is broken
-CLOUDS = 4  # arms whose words are drawn over each other; more hide each other
 NULL_DASHES = {"another locus": ":", "markov": "-.", "prompt GC": "--"}
-
-
-def every(results: Results) -> list[Figure | None]:
-    """All figures of generated DNA; None for each that has no data."""
-    made = [(run, run.measures["generation"]) for run in results.firsts if "generation" in run.measures]
-    if not made:
-        return []
-    return [correlation(results, made), trajectories(results, made), scatter(results, made), kmers(results, made)]
 
 
 def correlation(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
@@ -146,7 +139,7 @@ def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
             true, generated = (100 * np.ravel(np.asarray(points[key], dtype=float)) for key in ("true", "generated"))
             kept = thinned(len(true), CLOUD)
             panel.plot([0, 100], [0, 100], color=MUTED.light, linewidth=0.9, linestyle="--")
-            _cloud(panel, true[kept], generated[kept], styles[run.arm])
+            draw_cloud(panel, true[kept], generated[kept], styles[run.arm])
             pooled = generation["gc"]["pooled"]
             r = f"r = {decimals(pooled['r'], 2)} ({interval(pooled['interval'], 2)})"
             panel.set_title(f"{run.arm}\n{r}", fontsize=8.5, fontweight="normal")
@@ -169,66 +162,33 @@ def scatter(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
     )
 
 
-def kmers(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
-    """Divergence of the k-mer spectrum against k with its floor, and the words of one k, generated against true."""
-    styles = looks(results.arms)
-    floor = made[0][1]["kmers"]
-    with drawing():
-        figure, (left, right) = canvas(1, 2, height=3.3 + 0.1 * len(made))
-        for run, generation in made:
-            look = styles[run.arm]
-            left.plot(
-                *_series(generation["kmers"], "jsd"),
-                color=look.colour,
-                marker=look.marker,
-                markersize=4,
-                linestyle=look.dash,
-                label=run.arm,
-            )
-        chain = null_name(made[0][1], "markov")
-        left.plot(*_series(floor, "markov"), color=MUTED.light, linestyle=NULL_DASHES["markov"], label=chain)
-        left.plot(*_series(floor, "floor"), color=TEXT.light, linestyle="--", label="real DNA of other loci")
-        left.set_yscale("log")
-        left.set_xlabel("word length k (bases)")
-        left.set_ylabel("Jensen-Shannon divergence (bits)")
-        legend_above(figure, *left.get_legend_handles_labels(), most=3)
-        for run, generation in made[:CLOUDS]:
-            _words(right, generation["spectrum"], styles[run.arm])
-        right.set_xscale("log")
-        right.set_yscale("log")
-        right.axline((1e-4, 1e-4), (1e-2, 1e-2), color=MUTED.light, linewidth=0.9, linestyle="--")
-        k = made[0][1]["spectrum"]["k"]
-        right.set_xlabel(f"share of each {k}-mer in true DNA")
-        right.set_ylabel("share in generated DNA")
-    last = floor[-1]
-    told = [f"{run.arm} {decimals(generation['kmers'][-1]['jsd'], 3)}" for run, generation in made[:6]]
-    return Figure(
-        "kmers",
-        "Does generated DNA use words as often as real DNA?",
-        SECTION,
-        reading="Left: how far the words of length k are from those of the true continuations; lower is better, and "
-        "the dashed line is what as much real DNA from other loci gets, so no model can be expected below it. "
-        f"Right: {k}-mers, one point each (at most {CLOUD} an arm, evenly chosen from the alphabet of words"
-        f"{f', for the first {CLOUDS} arms' if len(made) > CLOUDS else ''}); on the dashed line both use it equally.",
-        limits="The divergence grows with k because a small sample misses rare words: compare with the floor, not "
-        "with 0. It ignores where words stand, so a shuffled copy would score perfectly.",
-        alt=f"Line chart of Jensen-Shannon divergence against word length, and a scatter of {k}-mer shares. At k = "
-        f"{last['k']}: {listed(told)}, real DNA {decimals(last['floor'], 3)} bits.",
-        drawing=figure,
-    )
+def by_way(results: Results, warnings: Warnings) -> Table | None:
+    """Every way to correlate GC %, for models and nulls."""
+    made = results.having("generation")
+    if not made:
+        return None
+    rows = [row_of(results, run, _ways(generation["gc"]), warnings.of(run, "generation")) for run, generation in made]
+    return correlations([*rows, *_nulls(made[0][1], foreign(results, made))])
 
 
-def _series(rows: list[Result], key: str) -> tuple[list[int], list[float]]:
-    known = [row for row in rows if row.get(key)]
-    return [row["k"] for row in known], [row[key] for row in known]
+def of_one(generation: Result) -> Table:
+    return correlations([Row("the model", _ways(generation["gc"])), *_nulls(generation)])
 
 
-def _words(panel: Axes, spectrum: Result, look: Look) -> None:
-    true, generated = (np.array(spectrum[key]) for key in ("true", "generated"))
-    both = np.flatnonzero((true > 0) & (generated > 0))
-    kept = both[thinned(len(both), CLOUD)]
-    _cloud(panel, true[kept], generated[kept], look)
+def correlations(rows: list[Row]) -> Table:
+    columns = [
+        Column("pooled", "Pooled windows", "Pearson r"),
+        Column("averaged", "Mean trajectory", "Pearson r"),
+        Column("per_prompt", "Mean over prompts", "Pearson r"),
+    ]
+    note = "n/a: one of the two is constant, so there is no correlation. Intervals resample prompts."
+    return Table("gc-trajectory", "GC % trajectory, three ways", "Sequence", columns, rows, [note])
 
 
-def _cloud(panel: Axes, xs: np.ndarray, ys: np.ndarray, look: Look) -> None:
-    panel.plot(xs, ys, marker=look.marker, linestyle="", markersize=3, color=look.colour, alpha=0.4, markeredgewidth=0)
+def _nulls(generation: Result, foreign: str = "") -> list[Row]:
+    nulls = generation["gc"]["nulls"].items()
+    return [Row(f"null: {null_name(generation, name)}{foreign}", _ways(gc), muted=True) for name, gc in nulls]
+
+
+def _ways(gc: Result) -> list[Cell]:
+    return [estimate(gc[way]["r"], gc[way].get("interval"), 3) for way in ("pooled", "averaged", "per_prompt")]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dnagoat.attention.schemes.registry import SCHEMES
-from dnagoat.reporting.figures import prior
-from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
-from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, percent, whole
+from dnagoat.reporting.cells import estimate, number, share
+from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
+from dnagoat.reporting.numbers import UNKNOWN, whole
+from dnagoat.reporting.results import Result
+from dnagoat.reporting.section import Need, Section, under_own_name
+from dnagoat.reporting.sections import prior
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
-
-Result = dict[str, Any]
 
 MANY = 16  # heads: of more, only the start and the last checkpoint are drawn or marked, or the page grows too heavy
 PRIOR_COLUMNS = (
@@ -120,25 +120,20 @@ def _cell(column: Column, value: float | None) -> Cell:
     if column.unit == "bases":
         return Cell(UNKNOWN if value is None else f"{value:,.1f}".removesuffix(".0"), value)
     if column.unit == "share":
-        return Cell(percent(value), value)
-    return Cell(decimals(value, 4 if column.unit == "nats/base" else 3), value)
+        return share(value)
+    return number(value, 4 if column.unit == "nats/base" else 3)
 
 
 def ablations(result: Result) -> Table:
     """NLL as trained and without each part."""
     columns = [Column("value", "NLL", "nats per base"), Column("cost", "more than as trained", "nats per base")]
-    rows = []
-    for row in result["ablations"]:
-        low, high = row.get("interval") or (None, None)
-        cost = Cell(
-            decimals(row.get("cost"), 4, sign=True), row.get("cost"), low, high, interval(row.get("interval"), 4)
+    rows = [
+        Row(
+            "as trained" if row["without"] is None else f"without {row['without']}",
+            [number(row["value"]), estimate(row.get("cost"), row.get("interval"), sign=True)],
         )
-        rows.append(
-            Row(
-                "as trained" if row["without"] is None else f"without {row['without']}",
-                [Cell(decimals(row["value"]), row["value"]), cost],
-            )
-        )
+        for row in result["ablations"]
+    ]
     note = (
         f"At inference on {whole(result['ablations'][0]['count'])} bases, paired by window; a part that was trained in "
         "is missed more than one that was never there."
@@ -158,7 +153,7 @@ def waves(result: Result) -> Table | None:
         Column("mean_rank", "mean rank of movement"),
         Column("p", "p of that rank"),
     ]
-    rows = [Row(_period(wave), [Cell(decimals(wave[c.key], 3), wave[c.key]) for c in columns]) for wave in moved_most]
+    rows = [Row(_period(wave), [number(wave[c.key], 3) for c in columns]) for wave in moved_most]
     note = (
         "p: how often the waves of shuffled heads reach this mean rank, paid for looking at all waves. A wave may move "
         "for reasons that have nothing to do with its period in DNA: long ones can stand in for a slope."
@@ -246,3 +241,20 @@ def over_training(result: Result) -> Figure:
         alt=f"Line charts over training; at the end half of the prior lies within {nearest} to {farthest} bases.",
         drawing=figure,
     )
+
+
+INSPECT = Section(
+    "Prior",
+    may_show=(Need("inspect", "test", "inspect"),),
+    figures=lambda results, warnings: [
+        under_own_name(figure, run.slug, run.arm)
+        for run, result in results.firsts_having("inspect")
+        for figure in figures(result)
+    ],
+    details=lambda results, warnings: [
+        under_own_name(table, run.slug, run.arm)
+        for run, result in results.firsts_having("inspect")
+        for table in tables(result)
+    ],
+    of_results=lambda results: [table for result in results for table in tables(result)],
+)

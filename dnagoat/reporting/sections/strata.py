@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dnagoat.reporting.comparability import Warnings
-from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
-from dnagoat.reporting.numbers import decimals, listed, percent
+from dnagoat.reporting.cells import called, estimate, share, warnings_of
+from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
+from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
+from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, percent, whole
 from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.section import Need, Section
 from dnagoat.reporting.style import Look, drawing, looks
+from dnagoat.reporting.table import Cell, Column, Row, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +23,7 @@ Made = list[tuple[RunResults, Result]]
 
 def strata(results: Results, warnings: Warnings, split: str = "test") -> list[Figure | None]:
     """Dots for groups without an order, lines for GC, distance to the window's start and what training has shown."""
-    made = [(run, run.measures[f"strata-{split}"]) for run in results.firsts if f"strata-{split}" in run.measures]
+    made = results.firsts_having(f"strata-{split}")
     caution = warnings.caption([run for run, _ in made], "strata")
     drawn = (_known, _places, _along)
     return [each(results, made, caution) for each in drawn] if made else []
@@ -165,3 +169,76 @@ def _group(result: Result, name: str) -> list[dict[str, Any]]:
 def _middle(stratum: Result) -> float:
     """The middle of a stratum of GC shares, in per cent."""
     return 50 * (float(stratum["low"]) + float(stratum["high"]))
+
+
+def by_stratum(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
+    """Every stratum of every model: what the figures of places draw. Models that share no stratum share no row."""
+    made = results.having(f"strata-{split}")
+    if not made:
+        return None
+    shared = same_bases([run for run, _ in made], split, "strata")
+    foreign = "" if shared else "of the first model that has it"
+    columns = [Column("share", "Share of bases", warning=foreign), Column("count", "Scored bases", warning=foreign)]
+    columns += [
+        Column(f"nll_{run.slug}", called(results, run), "nats per base", warning=warnings.of(run, "strata"))
+        for run, _ in made
+    ]
+    found = [_strata(result) for _, result in made]
+    rows = []
+    for group, name in strata_names([result for _, result in made]):
+        each = [of_run.get((group, name)) for of_run in found]
+        first = next(stratum for stratum in each if stratum is not None)
+        counts = [share(first["share"]), Cell(whole(first["count"]), first["count"])]
+        rows.append(Row(f"{group}: {name}", [*counts, *map(_stratum, each)], muted=True))
+    return Table("strata", "NLL by stratum", "Stratum", columns, rows, warnings_of(results, made))
+
+
+def strata_names(every: Sequence[Result]) -> list[tuple[str, str]]:
+    """The (group, stratum) of all results, groups together; deciles of other bases have other edges and names."""
+    names: dict[str, dict[str, None]] = {}
+    for result in every:
+        for group in result["groups"]:
+            names.setdefault(group["name"], {}).update({stratum["name"]: None for stratum in group["strata"]})
+    return [(group, name) for group, strata in names.items() for name in strata]
+
+
+def _strata(result: Result) -> dict[tuple[str, str], Result]:
+    return {(group["name"], stratum["name"]): stratum for group in result["groups"] for stratum in group["strata"]}
+
+
+def _stratum(found: Result | None) -> Cell:
+    if found is None or found["value"] is None:
+        return Cell(UNKNOWN)
+    return estimate(found["value"], found["interval"])
+
+
+def of_results(results: Sequence[Result]) -> Iterator[Table]:
+    """A table a group: NLL of each stratum, and what it is over."""
+    columns = [
+        Column("nll", "NLL", "nats per base"),
+        Column("count", "Scored bases"),
+        Column("share", "Share"),
+        Column("blocks", "Blocks"),
+    ]
+    for result in results:
+        for group in result["groups"]:
+            rows = [Row(stratum["name"], [_stratum(stratum), *_extent(stratum)]) for stratum in group["strata"]]
+            yield Table(f"strata-{group['name']}", group["question"], group["name"], columns, rows)
+
+
+def _extent(stratum: Result) -> list[Cell]:
+    count, blocks = stratum["count"], stratum.get("blocks")
+    return [Cell(whole(count), count), share(stratum["share"]), Cell(whole(blocks), blocks)]
+
+
+STRATA = Section(
+    "Strata",
+    needs=(Need("strata", "test", "strata-test", "strata"),),
+    concerns=(
+        settings_of("strata", "strata-test", "NLL by stratum"),
+        bases_of("strata", "strata-test", "NLL by stratum"),
+    ),
+    figures=strata,
+    details=lambda results, warnings: [by_stratum(results, warnings)],
+    of_results=of_results,
+)

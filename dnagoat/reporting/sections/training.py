@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dnagoat.reporting.comparability import same_bases
-from dnagoat.reporting.figures.figure import CURVE, Figure, canvas, legend_above, thinned
+from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.section import Section
 from dnagoat.reporting.style import MUTED, drawing, looks
 
 if TYPE_CHECKING:
@@ -107,3 +108,6 @@ def _legend(figure: Drawing, shown: list[RunResults], results: Results) -> None:
     seeds = {arm: len(results.of(arm)) for arm in arms}
     names = [arm if seeds[arm] == 1 else f"{arm} ({seeds[arm]} seeds)" for arm in arms]
     legend_above(figure, handles, names, most=4)
+
+
+TRAINING = Section("Training", figures=lambda results, warnings: [curves(results)])

@@ -7,13 +7,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dnagoat.files import written_whole
-from dnagoat.reporting.figures.room import fit
-from dnagoat.reporting.style import drawing, every_ink
+from dnagoat.reporting.drawing.room import fit
+from dnagoat.reporting.style import Look, drawing, every_ink
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -129,3 +129,8 @@ def legend_above(figure: Drawing, handles: Sequence[Artist], names: Sequence[str
     """One legend for all panels, in at most `most` columns and in as many as the longest name leaves room for."""
     inches = 0.5 + 0.075 * max(map(len, names), default=1)  # a letter of 9 points, and the line or marker before it
     figure.legend(handles, names, loc="outside upper center", ncols=max(1, min(most, int(WIDTH / inches))))
+
+
+def draw_cloud(panel: Axes, xs: NDArray[Any], ys: NDArray[Any], look: Look) -> None:
+    """Points so pale that where many lie is seen."""
+    panel.plot(xs, ys, marker=look.marker, linestyle="", markersize=3, color=look.colour, alpha=0.4, markeredgewidth=0)

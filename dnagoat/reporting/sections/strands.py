@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.figures.figure import Figure, canvas, legend_above
+from collections.abc import Iterator, Sequence
+
+from dnagoat.reporting.cells import estimate
+from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, interval, listed
-from dnagoat.reporting.results import Results
+from dnagoat.reporting.results import Result, Results
+from dnagoat.reporting.section import Need, Section
 from dnagoat.reporting.style import MUTED, drawing, looks
+from dnagoat.reporting.table import Column, Row, Table
+from dnagoat.wording import counted
 
 
 def gap(results: Results, split: str = "test") -> Figure | None:
     """The distribution of NLL(x) - NLL(rc x) over windows, one outline a run."""
-    made = [(run, run.measures[f"rc-{split}"]) for run in results.firsts if f"rc-{split}" in run.measures]
+    made = results.firsts_having(f"rc-{split}")
     if not made:
         return None
     styles = looks(results.arms)
@@ -35,3 +41,24 @@ def gap(results: Results, split: str = "test") -> Figure | None:
         alt=f"Histogram outlines. Mean absolute difference in nats per base: {listed(told)}.",
         drawing=figure,
     )
+
+
+def of_results(results: Sequence[Result]) -> Iterator[Table]:
+    """The difference between the strands, with and without its sign, and the NLL averaged over both."""
+    for result in results:
+        average, signed = result["rc_average"], result["signed"]
+        rows = [
+            Row("mean |NLL(x) - NLL(rc x)| of a window", [estimate(result["value"], result["interval"])]),
+            Row("mean NLL(x) - NLL(rc x)", [estimate(signed["value"], signed["interval"], sign=True)]),
+            Row("NLL, mean of both strands", [estimate(average["value"], average["interval"])]),
+        ]
+        title = f"Both strands of {counted(result['windows'], 'window')}"
+        yield Table("strands", title, "What", [Column("nats", "Nats per base")], rows)
+
+
+STRANDS = Section(
+    "Strands",
+    may_show=(Need("rc", "test", "rc-test"),),
+    figures=lambda results, warnings: [gap(results)],
+    of_results=of_results,
+)

@@ -1,17 +1,18 @@
-"""NLL of the models beside the Markov ladder on exactly the same bases, with intervals."""
+"""The yardstick: what counting gives on exactly the bases that the models were scored on, as a ladder and a table."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+from dnagoat.reporting.cells import called, estimate
 from dnagoat.reporting.comparability import Warnings, same_bases
-from dnagoat.reporting.figures.figure import Figure, canvas
-from dnagoat.reporting.figures.room import broken
+from dnagoat.reporting.drawing.figure import Figure, canvas
+from dnagoat.reporting.drawing.room import broken
 from dnagoat.reporting.numbers import decimals, listed
-from dnagoat.reporting.results import Results
+from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.style import MUTED, PAPER, TEXT, Look, drawing, looks
-from dnagoat.reporting.tables import rung_name
+from dnagoat.reporting.table import Column, Row, Table
 
 LONGEST = 34  # letters of a model's name before it is broken
 UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
@@ -98,3 +99,48 @@ def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure 
 
 def _called(run: Any, results: Results) -> str:
     return run.arm if len(results.of(run.arm)) == 1 else f"{run.arm}, seed {run.seed}"
+
+
+def baselines(results: Results, split: str = "test") -> Table | None:
+    """The ladder on exactly the bases that the models were scored on, with each model's gain over each rung."""
+    measured = [(run, nll) for run in results.runs if (nll := run.nll(split)) and nll.get("baselines")]
+    if not measured:
+        return None
+    columns = [Column("nll", "NLL", "nats per base")]
+    columns += [Column(f"gain_{run.slug}", f"Gain of {called(results, run)}", "nats per base") for run, _ in measured]
+    shared = same_bases([run for run, _ in measured], split)
+    foreign = "" if shared else f"on the bases of {called(results, measured[0][0])}"
+    rows = []
+    for name in [baseline["name"] for baseline in measured[0][1]["baselines"]]:
+        each = [_named(nll, name) for _, nll in measured]
+        first = each[0] or {}
+        cells = [estimate(first.get("value"), first.get("interval"), warning=foreign)]
+        gains = [(rung["gain"], rung.get("gain_interval")) if rung else (None, None) for rung in each]
+        cells += [estimate(gain, bounds, sign=True) for gain, bounds in gains]
+        rows.append(Row(rung_name({"name": name}), cells, muted=True))
+    notes = [
+        "A positive gain means that the model needs fewer nats per base than the baseline. "
+        "Gains are paired: both are scored on the same bases, and the interval resamples the same blocks."
+    ]
+    return Table(
+        f"baselines-{split}", "The yardstick: what counting gives on the same bases", "Baseline", columns, rows, notes
+    )
+
+
+def _named(nll: Result, name: str) -> Result | None:
+    return next((rung for rung in nll["baselines"] if rung["name"] == name), None)
+
+
+SPOKEN = {"order-mix": "mix of all orders", "repeats": "repeat copier"}
+
+
+def rung_name(rung: Result) -> str:
+    """`order-12-backoff` as a reader is told it."""
+    name = str(rung["name"])
+    return SPOKEN.get(name, name.replace("-backoff", ", backing off").replace("-hashed", ", hashed"))
+
+
+def best_baseline(nll: Result | None) -> Result | None:
+    """The rung of the ladder with the lowest NLL."""
+    rungs = (nll or {}).get("baselines") or []
+    return min(rungs, key=lambda rung: float(rung["value"]), default=None)

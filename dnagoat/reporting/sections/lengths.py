@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from dnagoat.reporting.comparability import Warnings
-from dnagoat.reporting.figures.figure import CURVE, Figure, canvas, legend_above, thinned
-from dnagoat.reporting.numbers import decimals, listed, whole
+from dnagoat.reporting.cells import estimate, row_of, warnings_of
+from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
+from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
+from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
 from dnagoat.reporting.results import Result, Results
+from dnagoat.reporting.section import Need, Section
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
+from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
 
 def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure | None:
     """Left: NLL of the same bases with 1x, 2x, ... the training length. Right: NLL along the longest stretches."""
-    made = [(run, run.measures[f"lengths-{split}"]) for run in results.firsts if f"lengths-{split}" in run.measures]
+    made = results.firsts_having(f"lengths-{split}")
     if not made:
         return None
     styles = looks(results.arms)
@@ -84,3 +87,57 @@ def _band(panel: Axes, xs: Sequence[float], rows: list[Result], look: Look) -> N
     if known:
         at, low, high = zip(*known, strict=True)
         panel.fill_between(at, low, high, color=look.colour, alpha=0.12, linewidth=0)
+
+
+def by_length(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
+    """NLL of the same bases at each context length that any run was scored on."""
+    made = results.having(f"lengths-{split}")
+    if not made:
+        return None
+    once = {result["training_length"] for _, result in made}
+    lengths = sorted({row["length"] for _, result in made for row in result["lengths"]})
+    columns = [
+        Column(f"b{length}", f"{length:,}{f' ({length / min(once):g}x)' if len(once) == 1 else ''}", "nats per base")
+        for length in lengths
+    ]
+    rows = []
+    for run, result in made:
+        found = {row["length"]: row for row in result["lengths"]}
+        cells = [_length(found.get(length)) for length in lengths]
+        rows.append(row_of(results, run, cells, warnings.of(run, "lengths")))
+    shared = same_bases([run for run, _ in made], split, "lengths")
+    same = counted(made[0][1]["lengths"][0]["count"], "base") if shared else "bases of a model's own"
+    note = f"The same {same} in every column; only the context before them changes."
+    return Table("context-length", "NLL by context length", "Model", columns, rows, [note, *warnings_of(results, made)])
+
+
+def _length(row: Result | None) -> Cell:
+    return Cell(UNKNOWN) if row is None else estimate(row["value"], row["interval"])
+
+
+def of_results(results: Sequence[Result]) -> Iterator[Table]:
+    """NLL by length of context, and what the context gains over the shortest."""
+    columns = [Column("nll", "NLL", "nats per base"), Column("gain", "Gain", "nats per base")]
+    for result in results:
+        title = f"The same {result['count']:,} bases with more context (trained with {result['training_length']:,})"
+        rows = [
+            Row(
+                whole(row["length"]),
+                [estimate(row["value"], row["interval"]), estimate(row["gain"], row["gain_interval"], sign=True)],
+            )
+            for row in result["lengths"]
+        ]
+        yield Table("lengths", title, "Context", columns, rows)
+
+
+LENGTHS = Section(
+    "Context",
+    needs=(Need("lengths", "test", "lengths-test", "lengths"),),
+    concerns=(
+        settings_of("lengths", "lengths-test", "NLL by length"),
+        bases_of("lengths", "lengths-test", "NLL by length"),
+    ),
+    figures=lambda results, warnings: [lengths(results, warnings)],
+    details=lambda results, warnings: [by_length(results, warnings)],
+    of_results=of_results,
+)

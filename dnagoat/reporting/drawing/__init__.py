@@ -1,0 +1,1 @@
+"""How figures are drawn: the canvas, the caption that each carries, and room for its texts."""

@@ -1,0 +1,65 @@
+"""What a run will cost before it is begun: the table of `dnagoat train --plan`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dnagoat.reporting.numbers import UNKNOWN
+from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
+
+if TYPE_CHECKING:
+    from dnagoat.config import RunConfig
+    from dnagoat.training.plan import RunCost
+
+MIB, GIB = 2**20, 2**30
+
+
+def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -> Table:
+    """Weights, arithmetic, memory part by part, and the speed that was measured with `windows` at once."""
+    train, position = config.train, config.model.position.name
+    at_once = f"{counted(planned.windows, 'window')} at once, {train.precision}"
+    lines: list[tuple[str, float | None, str, str]] = [
+        (
+            "parameters",
+            planned.parameters,
+            f"{planned.parameters:,}",
+            f"{planned.position_parameters:,} of them position",
+        ),
+        (
+            "arithmetic",
+            planned.flops_per_token,
+            f"{planned.flops_per_token / 1e6:,.1f} MFLOP",
+            "a base, forward and backward",
+        ),
+        ("weights", planned.weights, _size(planned.weights), "float32"),
+        ("gradients", planned.gradients, _size(planned.gradients), "float32"),
+        ("optimizer", planned.optimizer, _size(planned.optimizer), "AdamW's two moments"),
+        ("activations", planned.activations, _size(planned.activations), at_once),
+        ("expected memory", planned.expected, _size(planned.expected), f"of {_size(planned.device_bytes)} on {device}"),
+        (
+            "largest batch",
+            planned.largest,
+            f"{planned.largest:,}",
+            f"windows of {config.model.context:,} bases at once on {device}",
+        ),
+        (
+            "speed",
+            planned.tokens_per_second,
+            _known(planned.tokens_per_second, ",.0f"),
+            f"bases/s, measured here with {windows} at once",
+        ),
+        ("hours", planned.hours, _known(planned.hours, ",.2f"), "for all steps, without validation"),
+    ]
+    rows = [Row(name, [Cell(text, value), Cell(said, said)]) for name, value, text, said in lines]
+    title = f"{config.preset} with {position}, {counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}"
+    columns = [Column("number", "Number"), Column("said", "Of what", numeric=False)]
+    return Table("plan", title, "What", columns, rows)
+
+
+def _size(count: int) -> str:
+    return f"{count / GIB:,.2f} GiB" if count >= GIB else f"{count / MIB:,.1f} MiB"
+
+
+def _known(value: float | None, form: str) -> str:
+    return UNKNOWN if value is None else format(value, form)
