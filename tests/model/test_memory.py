@@ -13,8 +13,9 @@ from dnagoat.config import Family, ModelConfig, PositionConfig
 from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import Memory, open_memory
 from dnagoat.errors import OptionError
+from dnagoat.evaluation.scoring.branches import Stem, score_branches
 from dnagoat.generation.decoding import Decoder
-from dnagoat.genome.alphabet import encode
+from dnagoat.genome.alphabet import START, encode
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model.transformer import DnaLM
 from tests.counts.memory.genome import dataset_of, repetitive
@@ -139,3 +140,16 @@ def test_families_that_do_not_go_are_refused(families: tuple[Family, ...], said:
 def test_five_letters_are_refused() -> None:
     with pytest.raises(OptionError, match="memory knows four bases"):
         ModelConfig(memory=("words",), classes=5)
+
+
+def test_branches_after_a_shared_stem_look_up_what_passes_of_their_own_do(memory: Memory) -> None:
+    model = model_of(memory, ("words", "gaps", "copies"))
+    codes = encode("".join(repetitive(120, 4)))
+    other = codes[100:].copy()
+    other[0] = (other[0] + 1) % 4
+    (found,) = score_branches(model, [Stem(codes[:100], (codes[100:], other))], 1 << 12)
+    for nats, branch in zip(found, (codes[100:], other), strict=True):
+        symbols = torch.tensor([[START, *codes[:100].tolist(), *branch.tolist()]])
+        with torch.inference_mode():
+            log_p = torch.log_softmax(model(symbols)[0, 100:-1], -1)
+        assert nats == pytest.approx(float(log_p.gather(1, symbols[0, 101:, None]).sum()), abs=1e-6)
