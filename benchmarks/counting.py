@@ -12,7 +12,8 @@ from __future__ import annotations
 import argparse
 import gzip
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from time import process_time
@@ -21,10 +22,11 @@ import numpy as np
 import torch
 from rows import Row, finish, interleaved
 
-from dnagoat.config import ModelConfig, RunConfig
+from dnagoat.config import Family, ModelConfig, RunConfig
 from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import build, open_memory
 from dnagoat.generation.generate import generate
+from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import gather, to_inputs_targets
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
@@ -36,7 +38,7 @@ from dnagoat.training.launch.processes import Processes
 from dnagoat.training.presets import configure
 from dnagoat.training.step.loss import window_losses
 
-FAMILIES = ("words", "gaps", "copies")
+FAMILIES: tuple[Family, ...] = ("words", "gaps", "copies")
 WINDOW, BATCH = 512, 16
 # What the exact orders (5 s), thirteen hashed tables (10 s each) and an index of copies (15 s) would be allowed.
 ALLOWED = 5 + 13 * 10 + 15
@@ -67,7 +69,8 @@ def seconds_to_count(dataset: Dataset, folder: Path) -> float:
 
 
 def counting(folder: Path, bases: int) -> Iterator[Row]:
-    (folder / "small").mkdir(), (folder / "large").mkdir()
+    for name in ("small", "large"):
+        (folder / name).mkdir()
     seconds_to_count(synthetic(folder / "small", 200_000), folder / "built")  # compiles
     seconds = seconds_to_count(synthetic(folder / "large", bases), folder / "built")
     detail = f"one table for every order, gap and copy, for 100 million bases, from {bases / 1e6:g} million"
@@ -107,6 +110,11 @@ def model_of(dataset: Dataset, reader: Reader, families: tuple[str, ...]) -> Dna
     return model
 
 
+def write(model: DnaLM, prompts: Sequence[Codes]) -> None:
+    for _ in generate(model, prompts, 64):
+        pass
+
+
 def ratios(dataset: Dataset, rounds: int) -> Iterator[Row]:
     reader = Reader(open_memory(dataset), FAMILIES)
     codes = gather(dataset.tokens, dataset.starts("test")[:32], WINDOW)
@@ -121,10 +129,10 @@ def ratios(dataset: Dataset, rounds: int) -> Iterator[Row]:
             1.3,
             {"with": training(dataset, reader, FAMILIES), "without": training(dataset, reader, ())},
         ),
-        "scoring": (2.0, {name: lambda model=model: window_losses(model, codes) for name, model in models.items()}),
+        "scoring": (2.0, {name: partial(window_losses, model, codes) for name, model in models.items()}),
         "writing": (
             2.0,
-            {name: lambda model=model: list(generate(model, prompts, 64)) for name, model in models.items()},
+            {name: partial(write, model, prompts) for name, model in models.items()},
         ),
     }
     for name, (bar, arms) in works.items():

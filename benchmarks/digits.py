@@ -18,6 +18,7 @@ import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -64,12 +65,17 @@ class Goat(Positions):
     def __init__(self) -> None:
         super().__init__()
         self.priors = nn.ModuleList(GridPrior(HEADS, axis_waves(WAVELENGTHS)) for _ in range(LAYERS))
-        for layer, prior in enumerate(self.priors):
-            prior.look_at(NEIGHBOURS * (layer + 1))
+        for layer in range(LAYERS):
+            self.prior(layer).look_at(NEIGHBOURS * (layer + 1))
+
+    def prior(self, layer: int) -> GridPrior:
+        found = self.priors[layer]
+        assert isinstance(found, GridPrior)
+        return found
 
     def extend(self, q: Tensor, k: Tensor, size: int, layer: int) -> tuple[Tensor, Tensor]:
         spacing = 1.0 if self.own_pixels else TRAINED / size
-        return self.priors[layer].extend(q, k, size, size, spacing)
+        return self.prior(layer).extend(q, k, size, size, spacing)
 
 
 class Block(nn.Module):
@@ -155,6 +161,7 @@ def measure(seeds: int) -> dict[str, np.ndarray]:
             model = train(positions, images, labels, seed)
             found.setdefault(name, []).append([accuracy(model, test_images, test_labels, size) for size in SIZES])
             if name == "goat":
+                assert isinstance(model.positions, Goat)
                 model.positions.own_pixels = True
                 own = [accuracy(model, test_images, test_labels, size) for size in SIZES]
                 found.setdefault("goat, own pixels", []).append(own)
@@ -162,7 +169,7 @@ def measure(seeds: int) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in found.items()}
 
 
-def rows(found: dict[str, np.ndarray], held_out: int) -> list[dict[str, object]]:
+def rows(found: dict[str, np.ndarray], held_out: int) -> list[dict[str, Any]]:
     """One row an arm and size; the bars are the extrapolation claim."""
     bars = {("goat", 16): 0.8, ("goat", 24): 0.8}
     return [

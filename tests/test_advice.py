@@ -102,7 +102,7 @@ def text_of(node: ast.AST) -> str:
 
 
 def imports_of(tree: ast.AST) -> dict[str, Place]:
-    found = {}
+    found: dict[str, Place] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             found |= {alias.asname or alias.name: (node.module or "", alias.name) for alias in node.names}

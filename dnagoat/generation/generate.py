@@ -8,7 +8,7 @@ while the longer ones are still read, so that there is no padding and nothing to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -154,7 +154,7 @@ def generate(
     max_context: int | None = None,
     planned: Batches | None = None,
     progress: Advance | None = None,
-) -> Iterator[Generated]:
+) -> Generator[Generated]:
     """Continues each prompt (P,) of codes by `length` bases, `samples` times; yields a batch at a time as it is done.
 
     Every sequence depends only on its own prompt, the seed and its sample number. With `max_context` the model sees the

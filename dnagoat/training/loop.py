@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from math import isfinite
@@ -52,7 +52,7 @@ def train(
     dataset: Dataset | None = None,
     stop: Stop = never,
     say: Say = nobody,
-) -> Iterator[Step]:
+) -> Generator[Step]:
     """Trains into the run folder `out` and yields every step as it is done; a finished run yields nothing.
 
     `resume` continues from the newest whole checkpoint (or from the start where there is none), `force` replaces a run.

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
+from pydantic import BaseModel
 
 import dnagoat
 from dnagoat.api.keywords import Asked, Rules, Sampling
@@ -64,7 +65,7 @@ def test_importing_is_light() -> None:
 @pytest.mark.parametrize(
     ("keywords", "options"), [(Rules, PrepareOptions), (Asked, MeasureOptions), (Sampling, SamplingOptions)]
 )
-def test_keywords_are_the_fields_of_the_options(keywords: type, options: type) -> None:
+def test_keywords_are_the_fields_of_the_options(keywords: type, options: type[BaseModel]) -> None:
     names = {"Which": Which, "TrajectoryOptions": TrajectoryOptions}
     typed = get_type_hints(keywords, localns=names)
     assert typed == {name: field.annotation for name, field in options.model_fields.items()}
@@ -94,7 +95,7 @@ def test_arms_are_compared_without_the_command_line(
     (trap / "__init__.py").write_text("raise ImportError('the library needs the command line')")
     monkeypatch.setenv("PYTHONPATH", str(trap.parent))
 
-    def compare(out: Path, stop: Callable[[], str | None], steps: int = 40) -> dict[str, object]:
+    def compare(out: Path, stop: Callable[[], str | None], steps: int = 40) -> dict[str, Any]:
         return dnagoat.compare(
             dataset, ["rope", "goat:recency"], out,
             seeds=1, preset="tiny", steps=steps, batch_size=2, settings=SMALL, device="cpu", jobs=2, stop=stop,
@@ -113,13 +114,13 @@ def test_arms_are_compared_without_the_command_line(
         assert (folder / "last").exists() and len(run.metrics()) < 2000 and not (folder / "summary.json").exists()
 
     first = compare(tmp_path / "whole", lambda: None)
-    assert first["arms"][1]["splits"]["test"]["all"]["difference"]["verdict"] == "too few seeds"  # type: ignore[index]
+    assert first["arms"][1]["splits"]["test"]["all"]["difference"]["verdict"] == "too few seeds"
     assert compare(tmp_path / "whole", lambda: None) == first
 
 
 def test_a_run_is_trained_asked_and_continued(dataset: Dataset, tmp_path: Path) -> None:
     steps: list[int] = []
-    settings = {"settings": SMALL, "preset": "tiny", "batch_size": 2, "device": "cpu", "steps": 4}
+    settings: dict[str, Any] = {"settings": SMALL, "preset": "tiny", "batch_size": 2, "device": "cpu", "steps": 4}
     run = dnagoat.train(dataset, tmp_path / "run", arm="rope", watch=lambda step: steps.append(step.step), **settings)
     assert steps == [1, 2, 3, 4] and run.config.model.position.name == "rope"
     assert dnagoat.train(str(dataset.path), str(tmp_path / "run"), arm="rope", resume=True, **settings) == run

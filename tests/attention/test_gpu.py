@@ -51,7 +51,7 @@ def test_tf32_keeps_the_prior(subject: Subject) -> None:
 
 @pytest.mark.parametrize("name", ["rope", "rope+bias", "alibi", "goat", "goat+rope"])
 def test_half_precision_runs_a_fused_kernel(name: str) -> None:
-    model = DnaLM(ModelConfig(layers=1, position=PositionConfig(name=name))).cuda()  # type: ignore[arg-type]
+    model = DnaLM(ModelConfig(layers=1, position=PositionConfig(name=name))).cuda()
     codes = torch.zeros(2, 512, dtype=torch.long, device="cuda")
     with torch.autocast("cuda", dtype=torch.bfloat16):
         ran = kernel_of(lambda: model(codes).sum().backward())

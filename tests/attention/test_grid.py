@@ -102,7 +102,7 @@ def test_it_starts_as_plain_attention_and_every_parameter_learns() -> None:
     q, k, v = torch.randn(3, 1, HEADS, 10, 4, generator=torch.Generator().manual_seed(6))
     query, key = prior.extend(q, k, 3, 3)
     scaled_dot_product_attention(query, key, v, scale=0.5).square().sum().backward()
-    assert all((parameter.grad != 0).all() for parameter in prior.parameters())
+    assert all(parameter.grad is not None and parameter.grad.all() for parameter in prior.parameters())
 
 
 def test_a_head_told_where_to_look_has_its_peak_there() -> None:

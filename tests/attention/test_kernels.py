@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from dnagoat.attention import kernels
 from dnagoat.attention.kernels import Kernel, flash_fault, kernel_for, sdpa
+from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.proof.kernel import DENSE, kernel_of
 from dnagoat.attention.proof.parity import SUBJECTS, Subject, layer_errors
 from dnagoat.attention.schemes.base import At
@@ -27,9 +28,9 @@ softmax = kernels.dense(lambda scores: scores.softmax(-1))
 def test_a_full_pass_is_one_causal_call_without_a_mask(name: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[dict[str, Any]] = []
 
-    def spy(*tensors: Tensor, **settings: Any) -> Tensor:
-        calls.append({**settings, "shapes": {tuple(x.shape) for x in tensors}})
-        return torch.nn.functional.scaled_dot_product_attention(*tensors, **settings)
+    def spy(q: Tensor, k: Tensor, v: Tensor, **settings: Any) -> Tensor:
+        calls.append({**settings, "shapes": {tuple(x.shape) for x in (q, k, v)}})
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, **settings)
 
     monkeypatch.setattr(kernels, "scaled_dot_product_attention", spy)
     model = DnaLM(ModelConfig(layers=3, position=PositionConfig(name=name)))
@@ -90,7 +91,7 @@ def test_dense_refuses_what_is_too_long() -> None:
 def test_flash_is_refused_with_its_reason_and_auto_falls_back() -> None:
     with pytest.raises(MissingError, match="kernel flash cannot be used here"):
         DnaLM(ModelConfig(layers=1, kernel="flash"))
-    assert kernel_for("auto", "softmax", softmax) is sdpa
+    assert kernel_for("auto", "softmax", Softmax()) is sdpa
 
 
 def test_a_sparse_normaliser_does_not_go_with_a_fused_kernel() -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dnagoat.counts import markov
+from dnagoat.counts.kmers import kmer_codes
 from dnagoat.counts.markov import backed_off, count, interpolated
 from dnagoat.genome.alphabet import Codes, decode, encode, reverse_complement
 
@@ -47,9 +48,7 @@ def test_interpolation_as_written_down() -> None:
                 context = text[i - order : i]
                 if order > i or "N" in context:
                     break
-                seen = [
-                    int(tables.tables[order][markov.kmer_codes(encode(context + b), order + 1)[0][0]]) for b in "ACGT"
-                ]
+                seen = [int(tables.tables[order][kmer_codes(encode(context + b), order + 1)[0][0]]) for b in "ACGT"]
                 expected = (seen["ACGT".index(base)] + 20 * expected) / (sum(seen) + 20)
             assert chances[0, i] == pytest.approx(expected, rel=1e-12)
 
@@ -69,7 +68,7 @@ def test_backing_off_takes_the_longest_context_seen_often() -> None:
     zero, one, two = backed_off(tables, codes, often=20)
     assert two[0, 0] == zero[0, 0]
     assert two[0, 1] == one[0, 1]
-    seen, context = tables.look_up(2, np.array([markov.kmer_codes(codes[0], 3)[0][0]]))
+    seen, context = tables.look_up(2, np.array([kmer_codes(codes[0], 3)[0][0]]))
     assert two[0, 2] == pytest.approx((seen[0] + 0.5) / (context[0] + 2))
     assert list(backed_off(tables, encode("GTA")[None], often=20))[2][0, 2] < 0.5  # GT is rare: its order 1 decides
 
@@ -90,7 +89,7 @@ def test_recovers_the_entropy_of_a_planted_chain() -> None:
         codes[i] = np.searchsorted(np.cumsum(table[4 * codes[i - 2] + codes[i - 1]])[:-1], draws[i])
     # Its other strand is another chain; trained on one strand's counts alone the rate must be met.
     one_strand = markov.MarkovTables(
-        tuple(np.bincount(markov.kmer_codes(codes[:50_000], k + 1)[0], minlength=4 ** (k + 1)) for k in range(4)),
+        tuple(np.bincount(kmer_codes(codes[:50_000], k + 1)[0], minlength=4 ** (k + 1)) for k in range(4)),
         50_000,
     )
     contexts = np.bincount(4 * codes[:-1].astype(int) + codes[1:], minlength=16) / (len(codes) - 1)

@@ -11,6 +11,7 @@ from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat_cli import app
+from tests.evaluation.conftest import MakeRun
 from tests.genome.small import twobit
 
 ON_CPU = ["--device", "cpu", "--block", "100", "--resamples", "1000"]
@@ -22,7 +23,7 @@ def run_it(*words: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_both_splits_by_default_and_once(make_run) -> None:
+def test_both_splits_by_default_and_once(make_run: MakeRun) -> None:
     run = make_run("goat")
     code, out, err = run_it(run.path, *ON_CPU)
     assert code == 0
@@ -34,7 +35,7 @@ def test_both_splits_by_default_and_once(make_run) -> None:
     assert {file: file.stat().st_mtime_ns for file in stamps} == stamps
 
 
-def test_json_is_the_stored_result_and_its_command_repeats_it(make_run) -> None:
+def test_json_is_the_stored_result_and_its_command_repeats_it(make_run: MakeRun) -> None:
     run = make_run()
     code, out, _ = run_it(run.path, "--lengths", "1x,2x", "--windows", 5, *ON_CPU, "--json")
     assert code == 0
@@ -45,7 +46,7 @@ def test_json_is_the_stored_result_and_its_command_repeats_it(make_run) -> None:
     assert run_it(*words[2:], "--device", "cpu", "--json")[:2] == (0, out)
 
 
-def test_other_settings_need_force(make_run) -> None:
+def test_other_settings_need_force(make_run: MakeRun) -> None:
     run = make_run()
     assert run_it(run.path, "--rc-average", "--windows", 8, *ON_CPU)[0] == 0
     code, _, err = run_it(run.path, "--rc-average", "--windows", 9, *ON_CPU)
@@ -66,7 +67,7 @@ def test_other_settings_need_force(make_run) -> None:
         (["--windows", "0"], "--windows 0: it should be greater than or equal to 1"),
     ],
 )
-def test_faults_are_one_sentence(make_run, words: list[str], said: str) -> None:
+def test_faults_are_one_sentence(make_run: MakeRun, words: list[str], said: str) -> None:
     code, out, err = run_it(make_run().path, *words, "--device", "cpu")
     assert (code, out) == (2, "")
     assert said in err
@@ -78,7 +79,7 @@ def test_help_names_every_measure() -> None:
     assert all(any(name in line for line in said.splitlines() if "nll, strata" in line) for name in MEASURES)
 
 
-def test_an_empty_split_is_a_note(make_run, dataset: Dataset, tmp_path: Path) -> None:
+def test_an_empty_split_is_a_note(make_run: MakeRun, dataset: Dataset, tmp_path: Path) -> None:
     """A dataset without validation windows is scored on its test split."""
     (tmp_path / "two.fa").write_text(f">a\n{'ACGTTGCA' * 400}\n>b\n{'GATTACAA' * 400}\n")
     two = prepare(tmp_path / "two.fa", tmp_path / "two", PrepareOptions(window=64, test=("b",)))
@@ -93,7 +94,7 @@ def test_an_empty_split_is_a_note(make_run, dataset: Dataset, tmp_path: Path) ->
     assert run_it(run.path, "--split", "val", *ON_CPU)[0] == 2
 
 
-def test_records_of_a_file(make_run, tmp_path: Path) -> None:
+def test_records_of_a_file(make_run: MakeRun, tmp_path: Path) -> None:
     (tmp_path / "a.fa").write_text(">x\nACGTACGT\n>y\nNNN\n")
     run = make_run()
     code, out, _ = run_it(run.path, "--fasta", tmp_path / "a.fa", "--device", "cpu")
@@ -109,7 +110,7 @@ def test_records_of_a_file(make_run, tmp_path: Path) -> None:
     assert run_it(*words)[0] == 2
 
 
-def test_records_come_from_standard_input_and_from_2bit(make_run, tmp_path: Path) -> None:
+def test_records_come_from_standard_input_and_from_2bit(make_run: MakeRun, tmp_path: Path) -> None:
     (tmp_path / "a.fa").write_text(">x\nACGTACGT\n>y\nNNN\n")
     (tmp_path / "a.2bit").write_bytes(twobit({"x": "ACGTACGT", "y": "NNN"}))
     run = make_run()
@@ -124,7 +125,7 @@ def test_records_come_from_standard_input_and_from_2bit(make_run, tmp_path: Path
     assert both.exit_code == 2 and "standard input is read by --fasta and by --strata" in both.stderr
 
 
-def test_places_are_looked_at_before_anything_is_scored(make_run, tmp_path: Path) -> None:
+def test_places_are_looked_at_before_anything_is_scored(make_run: MakeRun, tmp_path: Path) -> None:
     (tmp_path / "a.fa").write_text(">x\nACGTACGT\n")
     run = make_run()
     for words, said in (
@@ -137,7 +138,7 @@ def test_places_are_looked_at_before_anything_is_scored(make_run, tmp_path: Path
     assert not (run.path / "evaluation").exists()
 
 
-def test_tracks(make_run, tmp_path: Path) -> None:
+def test_tracks(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run()
     words = (run.path, "--tracks", tmp_path / "tracks", "--device", "cpu")
     code, out, _ = run_it(*words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,14 @@ from dnagoat.files import read_json, write_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.missing import measure_missing
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
-from dnagoat.training.kept.run import open_run
+from dnagoat.training.kept.run import Run, open_run
+from tests.evaluation.conftest import MakeRun
 
 QUICK = MeasureOptions(block=100, resamples=1000)
 LAST = QUICK.but(which="last")
 
 
-def test_the_last_checkpoint_never_replaces_the_best(make_run) -> None:
+def test_the_last_checkpoint_never_replaces_the_best(make_run: MakeRun) -> None:
     run = make_run()
     progress = TrainingState(step=2, best_step=1, best_val_nll=1.4)
     save(run.path, Checkpoint(progress, weights_of(DnaLM(run.config.model, 7))), keep=2)
@@ -32,7 +34,7 @@ def test_the_last_checkpoint_never_replaces_the_best(make_run) -> None:
     assert ensure(run, "strata", LAST) == last
 
 
-def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(make_run) -> None:
+def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(make_run: MakeRun) -> None:
     """As it was measured; and it measures nothing that nobody has asked for."""
     run = make_run()
     ensure(run, "rc", QUICK.but(windows=5))
@@ -49,7 +51,7 @@ def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(mak
 
 
 @pytest.fixture
-def marked(make_run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def marked(make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Run, dict[str, Any]]:
     """A run with strata of a BED file that was named relative to the current folder."""
     (tmp_path / "beds").mkdir()
     monkeypatch.chdir(tmp_path / "beds")
@@ -59,7 +61,7 @@ def marked(make_run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_moved_bed_file_is_the_same_and_an_edited_one_is_not(
-    marked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    marked: tuple[Run, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, result = marked
     assert [sorted(bed) for bed in result["settings"]["strata"]] == [["name", "sha256"]]
@@ -74,7 +76,7 @@ def test_a_moved_bed_file_is_the_same_and_an_edited_one_is_not(
 
 
 def test_a_report_from_another_folder_measures_the_other_runs(
-    marked, make_run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    marked: tuple[Run, dict[str, Any]], make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Their strata are those of the first run, but for the BED file, which is not there."""
     run, result = marked
@@ -94,7 +96,7 @@ def test_measures_are_named_as_their_modules() -> None:
         assert measure.compute.__module__ == f"dnagoat.evaluation.measures.{name.replace('-', '_')}"
 
 
-def test_a_result_of_an_earlier_format_is_measured_again(make_run) -> None:
+def test_a_result_of_an_earlier_format_is_measured_again(make_run: MakeRun) -> None:
     run = make_run()
     now = ensure(run, "rc", QUICK)
     file = run.path / "evaluation" / "rc-test.json"

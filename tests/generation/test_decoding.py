@@ -29,13 +29,13 @@ RECENCY = {"alibi", "goat", "goat+rope"}
 def model(scheme: str, momentum: bool = False, normaliser: str = "softmax", layers: int = 2) -> DnaLM:
     """A small float64 model whose attention is sharp and whose prior has every parameter away from zero."""
     position = PositionConfig(
-        name=scheme,  # type: ignore[arg-type]
+        name=scheme,
         settings=GoatConfig(rank=2, periods=(3.0, 10.5), sink_width=8, sink_frequencies=2),
         momentum=MomentumConfig(strength=0.6) if momentum else None,
     )
     config = ModelConfig(
         width=64, heads=2, layers=layers, mlp_width=32, context=CONTEXT, position=position, normaliser=normaliser
-    )  # type: ignore[arg-type]
+    )
     return sharp(config)
 
 

@@ -22,11 +22,11 @@ OPTIONS = SamplingOptions(seed=11)
 
 def small(scheme: str = "goat", momentum: bool = False, classes: int = 4) -> DnaLM:
     position = PositionConfig(
-        name=scheme,  # type: ignore[arg-type]
+        name=scheme,
         settings=GoatConfig(rank=2, periods=(3.0, 10.5), sink_width=8),
         momentum=MomentumConfig(strength=0.5) if momentum else None,
     )
-    made = DnaLM(ModelConfig(width=64, heads=2, layers=2, mlp_width=32, context=16, classes=classes, position=position))  # type: ignore[arg-type]
+    made = DnaLM(ModelConfig(width=64, heads=2, layers=2, mlp_width=32, context=16, classes=classes, position=position))
     random = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for parameter in made.parameters():
@@ -123,7 +123,7 @@ def test_samples_and_seeds_differ() -> None:
 def test_only_four_bases_come_out_where_the_model_scores_n_too() -> None:
     made = small(classes=5)
     with torch.no_grad():
-        made.norm.bias += 10 * made.embedding.weight[4] / made.embedding.weight[4].norm()  # N is always likeliest
+        made.norm.bias.add_(10 * made.embedding.weight[4] / made.embedding.weight[4].norm())  # N is always likeliest
     (one,) = generate(made, prompts(5), 300)
     assert one.codes.max() <= 3
     assert np.isfinite(one.log_probabilities).all()
@@ -235,9 +235,9 @@ def test_senseless_sizes_are_refused(wrong: dict[str, int], sentence: str) -> No
 
 
 def test_what_is_finished_is_there_when_the_user_stops_it() -> None:
-    made, done = small(), []
+    made = small()
     written = generate(made, prompts(2, 2, 2), LENGTH, OPTIONS, batch_size=1)
-    done += [next(written), next(written)]
+    done = [next(written), next(written)]
     written.close()
     assert [one.prompt for one in done] == [0, 1]
 

@@ -112,11 +112,10 @@ def test_turning_twice_is_no_turning(dataset: Dataset) -> None:
 def test_a_split_gives_random_windows_of_its_own_without_n(dataset: Dataset) -> None:
     prompts = from_split(dataset, "test", 20, 100, 1)
     text = contig(dataset, "three")
-    assert all(decode(prompt.codes) == text[prompt.start : prompt.end] for prompt in prompts)
-    assert all(
-        prompt.contig == "three" and N not in prompt.codes and prompt.end - prompt.start == 100 for prompt in prompts
-    )
-    starts = [prompt.start for prompt in prompts]
+    starts = [prompt.start for prompt in prompts if prompt.start is not None]
+    assert all(decode(prompt.codes) == text[start : start + 100] for start, prompt in zip(starts, prompts, strict=True))
+    assert {(prompt.contig, prompt.end) for prompt in prompts} == {("three", start + 100) for start in starts}
+    assert all(N not in prompt.codes for prompt in prompts)
     assert starts == sorted(starts) and min(np.diff(starts)) >= 100
     assert starts != [prompt.start for prompt in from_split(dataset, "test", 20, 100, 2)]
 

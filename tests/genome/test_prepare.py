@@ -11,6 +11,7 @@ import sys
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,8 @@ def test_windows_are_what_the_table_says(
     offsets = {contig.name: contig.offset for contig in dataset.contigs}
     tally = dataset.manifest.tally
     assert {split: int((dataset.windows["split"] == split).sum()) for split in tally.windows} == tally.windows
-    for row in dataset.windows.itertuples():
+    rows: list[Any] = list(dataset.windows.itertuples())
+    for row in rows:
         bases = records[row.contig][row.start : row.end]
         n = bases.count("N")
         assert len(bases) == row.end - row.start == window

@@ -1,6 +1,7 @@
 """Measurements in processes of their own: what ran is seen, arms take turns, and no memory is a row."""
 
 import json
+import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
@@ -14,12 +15,13 @@ from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.measure import bench as benching
 from dnagoat.measure import peer
 from dnagoat.measure import trial as trying
-from dnagoat.measure.bench import PUBLISHED, bench, run
+from dnagoat.measure.bench import PUBLISHED, Row, bench, run
 from dnagoat.measure.job import PEER, Job, grid
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
 from dnagoat.measure.work import Work
 from dnagoat_cli import app
 from dnagoat_cli.terminal import benchmark
+from tests.goat_settings import goat_settings
 
 MODEL = ModelConfig(width=64, heads=1, layers=1, mlp_width=64, context=32)
 
@@ -73,8 +75,8 @@ def test_out_of_memory_is_a_row() -> None:
 
 def test_a_process_that_the_system_ends_is_out_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     suicide = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    real = benching.subprocess.run
-    monkeypatch.setattr(benching.subprocess, "run", lambda command, **how: real([command[0], "-c", suicide], **how))
+    real = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda command, **how: real([command[0], "-c", suicide], **how))
     assert run(jobs()[0])["outcome"] == NO_MEMORY
 
 
@@ -169,7 +171,12 @@ def test_warm_up_is_outside_the_clock_and_peaks_are_those_of_the_repeats(monkeyp
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """The jobs that the command would measure."""
     found: list[Job] = []
-    monkeypatch.setattr(benchmark, "measured", lambda jobs, rounds: found.extend(jobs) or [])
+
+    def note(jobs: list[Job], rounds: int) -> list[Row]:
+        found.extend(jobs)
+        return []
+
+    monkeypatch.setattr(benchmark, "measured", note)
     return found
 
 
@@ -185,9 +192,10 @@ def test_paper_is_the_authors_configuration(
     for job in asked:
         assert (job.what, job.batch, job.length, job.precision, job.kernel) == ("train", 8, 1024, "bf16", "auto")
         assert (job.train.batch_size, job.train.precision, job.train.micro_batch) == (8, "bf16", None)
-        model, goat = job.model, job.model.position.settings
+        model = job.model
         assert (model.width, model.heads, model.layers, model.mlp_width, model.context) == (512, 8, 8, 2048, 1024)
         if job.model.position.name == "goat":
+            goat = goat_settings(model)
             assert (goat.rank, goat.sink_frequencies, goat.init) == (2, 8, "seeded")
             assert (goat.periods, goat.ladder_base) == (None, 10_000)
         assert model.normaliser == "softmax"

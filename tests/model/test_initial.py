@@ -37,11 +37,11 @@ def test_arms_share_the_start_of_what_they_share() -> None:
 
 
 def test_streams_differ_by_name_and_have_the_stated_spread() -> None:
-    first, second = (block.attention.query.weight for block in WIDE.blocks)  # type: ignore[union-attr]
+    first, second = (attention.query.weight for attention in WIDE.attentions())
     assert not torch.equal(first, second)
     assert abs(float(first.detach().std()) / 0.02 - 1) < 0.02
-    residual = WIDE.blocks[0].attention.out.weight  # type: ignore[union-attr]
-    assert abs(float(residual.detach().std()) / (0.02 / 4**0.5) - 1) < 0.02  # type: ignore[arg-type]
+    residual = next(WIDE.attentions()).out.weight
+    assert abs(float(residual.detach().std()) / (0.02 / 4**0.5) - 1) < 0.02
 
 
 def test_the_seeded_prior_is_the_authors() -> None:

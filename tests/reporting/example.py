@@ -29,7 +29,7 @@ MEASURES = ("nll-val", "nll-test", "generation", "strata-test", "lengths-test", 
 def config(
     position: str = "rope", *, seed: int = 0, steps: int = 300, dataset_hash: str = HASH, dataset: str = "data/demo"
 ) -> RunConfig:
-    scheme = PositionConfig(name=position, settings=GoatConfig())  # type: ignore[arg-type]
+    scheme = PositionConfig(name=position, settings=GoatConfig())
     return RunConfig(
         preset="tiny",
         model=ModelConfig(context=512, position=scheme),

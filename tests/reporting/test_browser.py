@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
 from dnagoat.reporting.report import Report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
 
@@ -17,6 +21,7 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+Scheme = Literal["light", "dark"]
 SIZES = {"desk": (1280, 900), "phone": (390, 844)}
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium browser is installed; apt-get install chromium")
@@ -25,7 +30,7 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium browser is 
 class Visit:
     """The page as it was opened, with every request that it made and every word that it said on the console."""
 
-    def __init__(self, browser: sync_api.Browser, page: Path, size: str, scheme: str = "light") -> None:
+    def __init__(self, browser: Browser, page: Path, size: str, scheme: Scheme = "light") -> None:
         width, height = SIZES[size]
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, offline=True, java_script_enabled=True
@@ -40,7 +45,7 @@ class Visit:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[sync_api.Browser]:
+def browser() -> Iterator[Browser]:
     with sync_api.sync_playwright() as started:
         opened = started.chromium.launch(executable_path=BROWSER, headless=True, args=list(FLAGS))
         yield opened
@@ -48,7 +53,7 @@ def browser() -> Iterator[sync_api.Browser]:
 
 
 @pytest.fixture(scope="module", params=list(SIZES))
-def visit(request: pytest.FixtureRequest, browser: sync_api.Browser, page: Path) -> Visit:
+def visit(request: pytest.FixtureRequest, browser: Browser, page: Path) -> Visit:
     return Visit(browser, page, request.param)
 
 
@@ -85,7 +90,7 @@ def test_a_keyboard_reaches_what_has_to_be_scrolled(visit: Visit) -> None:
     assert wide
 
 
-def test_dark_turns_page_and_figures(browser: sync_api.Browser, page: Path) -> None:
+def test_dark_turns_page_and_figures(browser: Browser, page: Path) -> None:
     colours = {}
     for scheme in ("light", "dark"):
         view = Visit(browser, page, "desk", scheme).view
@@ -96,7 +101,7 @@ def test_dark_turns_page_and_figures(browser: sync_api.Browser, page: Path) -> N
     assert colours["dark"] == ("rgb(20, 23, 27)", "rgb(232, 234, 237)")
 
 
-def test_paper_is_white_and_has_no_navigation(browser: sync_api.Browser, page: Path) -> None:
+def test_paper_is_white_and_has_no_navigation(browser: Browser, page: Path) -> None:
     view = Visit(browser, page, "desk", "dark").view
     view.emulate_media(media="print", color_scheme="dark")
     assert view.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
@@ -107,7 +112,7 @@ def test_paper_is_white_and_has_no_navigation(browser: sync_api.Browser, page: P
 PRINTED = 190 * 96 / 25.4  # CSS pixels of A4 within margins of 1 cm
 
 
-def test_no_table_is_wider_than_paper(browser: sync_api.Browser, crowded: Report, tmp_path: Path) -> None:
+def test_no_table_is_wider_than_paper(browser: Browser, crowded: Report, tmp_path: Path) -> None:
     page = crowded.write(tmp_path / "crowded")
     context = browser.new_context(viewport={"width": int(PRINTED), "height": 1000}, offline=True)
     view = context.new_page()
@@ -127,7 +132,7 @@ def test_no_table_is_wider_than_paper(browser: sync_api.Browser, crowded: Report
     context.close()
 
 
-def test_it_works_without_scripts(browser: sync_api.Browser, page: Path) -> None:
+def test_it_works_without_scripts(browser: Browser, page: Path) -> None:
     view = browser.new_context(java_script_enabled=False, offline=True).new_page()
     view.goto(page.as_uri())
     assert view.locator("figure svg").count() == 15 and view.locator("table").count() > 4

@@ -52,7 +52,7 @@ INDUCTION: dict[str, Any] = {
     "rows": [row(0.0, 1), row(1.0, 83), row(1.0, 40, "before")],
     "laws": [{"recipe": "none", "layers": [1, 2, 4], "best": [1.0, 0.6, 0.36], "exponent": 0.74, "factor": 1.0}],
 }
-LENGTHS = [
+LENGTHS: list[dict[str, Any]] = [
     {"length": 512, "factor": 1.0, "value": 1.30, "interval": [1.29, 1.31], "count": 9_000},
     {"length": 8192, "factor": 16.0, "value": 1.34, "interval": None, "count": 9_000},
 ]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,8 @@ def test_a_benchmark_without_published_figures_has_no_word_of_them(whole: Report
 
 def test_perplexity_and_accuracy_are_told(whole: Report) -> None:
     table = next(table for table in whole.details if table.name == "likelihood")
-    row = table.as_dict()["rows"][0]
+    written: dict[str, Any] = table.as_dict()
+    row = written["rows"][0]
     assert row["test_perplexity"]["value"] == pytest.approx(math.exp(1.312), rel=1e-3)
     assert [cell.text for cell in table.rows[0].cells][1] == "39.0 %"
 

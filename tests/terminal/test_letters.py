@@ -15,6 +15,7 @@ import typer
 from typer.testing import CliRunner
 
 from dnagoat.files import read_json
+from dnagoat.genome.fetch.assemblies import catalogue
 from dnagoat.genome.prepare import PrepareOptions, prepare
 from dnagoat.reporting.report import Report
 from dnagoat.reporting.results import Results
@@ -92,14 +93,8 @@ def views(
         "bench": lambda: benchmark.show(rows, None, paper=True, as_json=False),
         "info": lambda: machine.show_environment(environment()),
         "inspect": lambda: dataset_view.show(dataset.path, Request(True, True, None, False)),
-        "catalogue": lambda: passport.show_catalogue(_catalogue(), False),
+        "catalogue": lambda: passport.show_catalogue(dict(catalogue()), False),
     }
-
-
-def _catalogue() -> dict[str, object]:
-    from dnagoat.genome.fetch.assemblies import catalogue
-
-    return dict(catalogue())
 
 
 VIEWS = ("report", "crowded", "compare", "evaluate", "bench", "info", "inspect", "catalogue")

@@ -25,7 +25,7 @@ KEYS = 6
 
 def solve(scores: Array, omega: Callable[[Array], float], gradient: Callable[[Array], Array]) -> Array:
     """argmin of <p, -s> + omega(p) over the simplex, by sequential quadratic programming from the centre."""
-    found = minimize(
+    found = minimize(  # type: ignore[call-overload]
         lambda p: omega(p) - p @ scores,
         np.full(len(scores), 1 / len(scores)),
         jac=lambda p: gradient(p) - scores,
@@ -173,7 +173,7 @@ def test_sparse_weights_sum_to_one_with_exact_zeros(name: str, seed: int) -> Non
 @pytest.mark.parametrize("name", ["nope", "alibi", "goat"])
 def test_what_a_whole_head_computes_is_the_optimum_for_its_own_prior(name: str, normaliser: str) -> None:
     """The last query of a head with content and lanes, its weights read through identity values."""
-    config = ModelConfig(width=48, heads=1, layers=1, position=PositionConfig(name=name))  # type: ignore[arg-type]
+    config = ModelConfig(width=48, heads=1, layers=1, position=PositionConfig(name=name))
     scheme = scheme_for(config, 0).double()
     random = torch.Generator().manual_seed(0)
     with torch.no_grad():

@@ -16,13 +16,14 @@ from dnagoat.model.initial import initialise
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.feed import Feed
 from dnagoat.training.step.matching import count
+from tests.goat_settings import goat_settings
 
 
 def test_names_become_configurations(config: RunConfig) -> None:
     parts = of_arm(config, "goat:spectral+sink", seed=3)
-    assert (parts.model.position.settings.parts, parts.train.seed) == (("spectral", "sink"), 3)
+    assert (goat_settings(parts.model).parts, parts.train.seed) == (("spectral", "sink"), 3)
     assert of_arm(config, "goat:spectral,sink", seed=3) == parts
-    periods = of_arm(config, "goat@periods=3/171@init=uniform", seed=0).model.position.settings
+    periods = goat_settings(of_arm(config, "goat@periods=3/171@init=uniform", seed=0).model)
     assert (periods.periods, periods.rank, periods.init) == ((3.0, 171.0), 2, "uniform")
     assert of_arm(config, "goat@rank=4@init=seeded", seed=0) == of_arm(config, "goat@init=seeded@rank=4", seed=0)
     rotated = of_arm(config, "goat+rope:recency@momentum=0.3", seed=0, lr=0.5)

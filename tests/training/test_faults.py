@@ -24,15 +24,16 @@ from dnagoat.training.kept.run import open_run
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.loop import train
 from dnagoat.training.presets import SETTINGS, changed
+from dnagoat.training.step.loss import summed_loss
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, step: int, loss: bool) -> None:
     """From that step on the loss, or only its gradient, is not finite."""
-    summed, calls = engine.summed_loss, [0]
+    calls = [0]
 
     def spoiled(*args: Any) -> torch.Tensor:
         calls[0] += 1
-        value = summed(*args)
+        value = summed_loss(*args)
         if calls[0] < step:
             return value
         return value * float("nan") if loss else value + (value - value.detach()) * float("inf")
@@ -123,9 +124,9 @@ def test_a_run_is_not_replaced_by_who_would_resume_it(config: RunConfig, tmp_pat
 def test_one_trainer_a_folder(config: RunConfig, tmp_path: Path) -> None:
     first = train(config, tmp_path / "run", device="cpu")
     next(first)
-    for again in ({"resume": True}, {"force": True}, {}):
+    for resume, force in ((True, False), (False, True), (False, False)):
         with pytest.raises(RunError, match=rf"is being trained by process {os.getpid()} on "):
-            list(train(config, tmp_path / "run", device="cpu", **again))
+            list(train(config, tmp_path / "run", device="cpu", resume=resume, force=force))
     first.close()
     assert len(list(train(config, tmp_path / "run", device="cpu", resume=True))) == 12
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from dnagoat.config import RunConfig
+from dnagoat.config import Family, RunConfig
 from dnagoat.counts.memory.opening import open_reader
 from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import open_memory
@@ -26,7 +26,7 @@ from dnagoat.training.step.loss import window_losses
 from tests.counts.memory.genome import dataset_of, repetitive
 from tests.training.conftest import SMALL
 
-FAMILIES = ("words", "gaps", "copies")
+FAMILIES: tuple[Family, ...] = ("words", "gaps", "copies")
 
 
 @pytest.fixture(scope="module")

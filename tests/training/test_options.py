@@ -16,11 +16,12 @@ from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import NAME, PRESETS, SETTINGS, changed, configure, preset
 from dnagoat.training.step.matching import count, matched
 from dnagoat.training.step.schedule import apply_recipe, learning_rate
+from tests.goat_settings import goat_settings
 
 
 def test_paper_is_the_authors_run() -> None:
     model, train = preset("paper")
-    goat = model.position.settings
+    goat = goat_settings(model)
     assert (model.width, model.heads, model.layers, model.mlp_width, model.context) == (512, 8, 8, 2048, 1024)
     assert (goat.rank, goat.periods, goat.ladder_base, goat.sink_frequencies, goat.init) == (2, None, 1e4, 8, "seeded")
     assert (goat.form, goat.sink_width, model.position.name, model.head_width) == ("authors", 4, "goat", 64)
@@ -36,7 +37,7 @@ def test_the_authors_form_comes_with_its_start_and_its_waves(config: RunConfig) 
     assert chosen == paper
     eight = {goat + "form": "authors", goat + "rank": 8}
     assert changed(config, eight).model.position.settings == paper.but(rank=8)
-    other = changed(config, {goat + "form": "authors", goat + "init": "distances"}).model.position.settings
+    other = goat_settings(changed(config, {goat + "form": "authors", goat + "init": "distances"}).model)
     assert (other.periods, other.sink_width) == (DISTANCE_PERIODS, 4)
     own = changed(configure("paper", "d", "h", 1024, {}), {goat + "form": "own"}).model.position.settings
     assert own == GoatConfig(init="seeded", rank=2, periods=None)
@@ -65,8 +66,8 @@ def test_heads_are_64_wide(name: str) -> None:
 def test_an_option_reaches_its_field_and_leaves_the_rest(config: RunConfig) -> None:
     goat = "model.position.settings."
     other = changed(config, {goat + "rank": 3, "train.lr": 0.5, "train.seed": None})
-    assert (other.model.position.settings.rank, other.model.position.settings.periods) == (3, None)
-    assert config.model.position.settings.periods == DISTANCE_PERIODS
+    assert (goat_settings(other.model).rank, goat_settings(other.model).periods) == (3, None)
+    assert goat_settings(config.model).periods == DISTANCE_PERIODS
     assert other.train == config.train.but(lr=0.5)
     momentum = MomentumConfig(strength=0.5)
     assert changed(config, {"model.position.momentum": momentum}).model.position.momentum == momentum

@@ -29,4 +29,4 @@ def test_high_and_residual_keep_sixteen_bits_and_the_gradient() -> None:
     kept = high.double() + rest.bfloat16().double()
     assert ((kept - x).abs() <= 2.0**-16 * x.abs()).all()
     rest.sum().backward()
-    assert torch.equal(x.grad, torch.ones_like(x))
+    assert x.grad is not None and torch.equal(x.grad, torch.ones_like(x))

@@ -16,7 +16,7 @@ ROOM = 64
 
 def schemes(name: str, dtype: torch.dtype) -> list[PositionScheme]:
     """Two layers whose prior is far from zero."""
-    position = PositionConfig(name=name, settings=GoatConfig(rank=2, periods=(3.0, 171.0), sink_frequencies=2))  # type: ignore[arg-type]
+    position = PositionConfig(name=name, settings=GoatConfig(rank=2, periods=(3.0, 171.0), sink_frequencies=2))
     config = ModelConfig(width=128, heads=2, position=position)
     random = torch.Generator().manual_seed(0)
     made = [scheme_for(config, layer).to(dtype) for layer in range(2)]

@@ -18,6 +18,7 @@ from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.measure.peer import VERSION, installed
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import preset
+from tests.goat_settings import goat_settings
 
 needs_theirs = pytest.mark.skipif(
     installed() != VERSION, reason="goat-attention 0.1.1 is not installed: pip install --no-deps goat-attention==0.1.1"
@@ -138,7 +139,7 @@ def test_a_part_that_is_left_out_would_be_seen() -> None:
 def test_the_start_is_theirs() -> None:
     """What they draw has their spread, all else their values; the preset's prior is theirs at step 0."""
     config, _ = preset("paper")
-    goat = config.position.settings
+    goat = goat_settings(config)
     theirs = import_module("goat").GoatAttention(
         config.width,
         config.heads,
@@ -147,7 +148,7 @@ def test_the_start_is_theirs() -> None:
         training_seq_len=config.context,
     )
     model = DnaLM(config, seed=5)
-    parts: Any = next(model.attentions()).scheme.parts  # type: ignore[union-attr]
+    parts: Any = next(model.attentions()).scheme.parts
     torch.testing.assert_close(parts["spectral"].frequencies.float(), theirs.rel_freqs_base)
     torch.testing.assert_close(parts["sink"].frequencies.float(), theirs.abs_freqs_base)
     torch.testing.assert_close(parts["recency"].raw, theirs.recency_slope_raw)
@@ -157,16 +158,16 @@ def test_the_start_is_theirs() -> None:
     torch.testing.assert_close(parts["sink"].gain, theirs.sink_gain)
     torch.testing.assert_close(parts["sink"].first, theirs.sink_bump)
     torch.testing.assert_close(parts["spectral"].odd, theirs.lambda_asym)
-    every = [attention.scheme.parts for attention in model.attentions()]  # type: ignore[union-attr]
-    inner = torch.cat([layer["sink"].inner.weight.flatten() for layer in every]).detach()  # type: ignore[index,union-attr]
-    even = torch.cat([layer["spectral"].even.flatten() for layer in every]).detach()  # type: ignore[index]
+    every: list[Any] = [attention.scheme.parts for attention in model.attentions()]
+    inner = torch.cat([layer["sink"].inner.weight.flatten() for layer in every]).detach()
+    even = torch.cat([layer["spectral"].even.flatten() for layer in every]).detach()
     assert abs(float(inner.std()) / 1e-3 - 1) < 4 * (2 * len(inner)) ** -0.5
     assert abs(float(even.std()) / SEEDED_SD - 1) < 4 * (2 * len(even)) ** -0.5
 
 
 @pytest.mark.parametrize("init", ["seeded", "uniform"])
 def test_every_parameter_has_a_gradient_within_two_steps(init: str) -> None:
-    goat = GoatConfig(form="authors", init=init)  # type: ignore[arg-type]
+    goat = GoatConfig(form="authors", init=init)
     config = ModelConfig(width=64, heads=2, layers=1, mlp_width=64, context=64, position=PositionConfig(settings=goat))
     model, codes = DnaLM(config), torch.randint(0, 4, (2, 64))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -195,5 +196,6 @@ def test_the_form_is_its_parts_and_its_settings() -> None:
     scheme = Goat(ModelConfig(position=PositionConfig(settings=goat)))
     assert isinstance(scheme.parts["sink"], AuthorsSink) and isinstance(scheme.parts["recency"], AuthorsRecency)
     assert scheme.lanes == 12 and scheme.content == 52
-    periods = 2 * torch.pi / scheme.parts["spectral"].frequencies
+    spectral: Any = scheme.parts["spectral"]
+    periods = 2 * torch.pi / spectral.frequencies
     assert [round(float(period), 2) for period in periods] == [6.28, 62831.85]

@@ -15,7 +15,7 @@ from dnagoat.model.transformer import DnaLM
 
 
 def model(name: str, convolution: int | None) -> DnaLM:
-    position = PositionConfig(name=name, convolution=convolution)  # type: ignore[arg-type]
+    position = PositionConfig(name=name, convolution=convolution)
     config = ModelConfig(width=128, heads=2, layers=2, mlp_width=64, context=32, position=position)
     return DnaLM(config).double().eval()
 

@@ -17,6 +17,7 @@ from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import SETTINGS, changed, configure
+from tests.goat_settings import goat_settings, wave_settings
 
 
 def model_config(**goat: object) -> ModelConfig:
@@ -55,7 +56,7 @@ def test_the_log_prior_is_amplitude_times_the_sum_of_cosines() -> None:
 
 @pytest.mark.parametrize("parts", [("spectral",), ("spectral", "recency")])
 def test_the_default_waves_meet_again_every_168_bases_and_recency_alone_lowers_them(parts: tuple[str, ...]) -> None:
-    scheme = next(DnaLM(model_config(parts=parts)).attentions()).scheme
+    scheme: Any = next(DnaLM(model_config(parts=parts)).attentions()).scheme
     back = torch.arange(600)
     prior = scheme.log_prior(torch.tensor([599]), 599 - back)[:, 0]
     slopes = scheme.parts["recency"].slopes.tolist() if "recency" in parts else [0.0] * 4
@@ -77,14 +78,16 @@ def test_distances_given_by_hand_and_their_faults() -> None:
 
 def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
     base = configure("tiny", "data", "hash", 512, {})
-    goat = changed(
-        base, {"model.position.settings.init": "distances"} | {SETTINGS + "distances": "1/2,1/4,1/8,1/12"}
-    ).model.position.settings
+    goat = goat_settings(
+        changed(
+            base, {"model.position.settings.init": "distances"} | {SETTINGS + "distances": "1/2,1/4,1/8,1/12"}
+        ).model
+    )
     assert goat.periods == DISTANCE_PERIODS and goat.rank == 6
     assert goat.distances == ((1, 2), (1, 4), (1, 8), (1, 12))
     some = {SETTINGS + "goat-distances": "1/-,-/4,1/8,1/12"}
     assert changed(base, some).model.position.settings.written()["goat-distances"] == "1/-,-/4,1/8,1/12"
-    assert changed(base, {"model.position.settings.init": "uniform"}).model.position.settings.periods == DNA_PERIODS
+    assert goat_settings(changed(base, {"model.position.settings.init": "uniform"}).model).periods == DNA_PERIODS
     assert (
         base.model.position.settings
         == changed(base, {"model.position.settings.init": "distances"}).model.position.settings
@@ -128,13 +131,13 @@ def test_waves_chosen_by_hand_and_sparse_weights_start_seeded_unless_distances_a
     goat = "model.position.settings."
     base, paper = configure("tiny", "data", "hash", 512, {}), configure("paper", "data", "hash", 512, {})
     by_hand = {goat + "rank": 2, goat + "periods": (3.0, 171.0)}
-    assert changed(base, by_hand).model.position.settings.init == "seeded"
-    assert changed(base, {**by_hand, goat + "init": "distances"}).model.position.settings.init == "distances"
-    biased = changed(base, {**by_hand, "model.position.name": "rope+bias"}).model.position.settings
+    assert goat_settings(changed(base, by_hand).model).init == "seeded"
+    assert goat_settings(changed(base, {**by_hand, goat + "init": "distances"}).model).init == "distances"
+    biased = wave_settings(changed(base, {**by_hand, "model.position.name": "rope+bias"}).model)
     assert biased.init == "distances"
-    sparse = changed(base, {"model.normaliser": "entmax15"}).model.position.settings
+    sparse = goat_settings(changed(base, {"model.normaliser": "entmax15"}).model)
     assert (sparse.init, sparse.periods) == ("seeded", DNA_PERIODS)
-    uniform = changed(paper, {goat + "init": "uniform"}).model.position.settings
+    uniform = goat_settings(changed(paper, {goat + "init": "uniform"}).model)
     assert (uniform.init, uniform.rank, uniform.periods) == ("uniform", 2, None)  # the preset's own waves
 
 

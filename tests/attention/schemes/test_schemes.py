@@ -76,7 +76,9 @@ def test_even_amplitudes_are_symmetric_and_odd_ones_know_the_direction() -> None
 
 def test_a_period_in_bases_repeats_after_so_many_bases() -> None:
     scheme = goat(parts=("spectral",), rank=1, periods=(171.0,)).double()
-    scheme.parts["spectral"].even.data.fill_(1.0)
+    spectral = scheme.parts["spectral"]
+    assert isinstance(spectral, Spectral)
+    spectral.even.data.fill_(1.0)
     prior = scheme.log_prior(torch.tensor([1000]), 1000 - torch.tensor([0, 171, 342, 85]))[0, 0]
     torch.testing.assert_close(prior[:3], torch.ones(3, dtype=torch.float64))
     assert prior[3] < -0.99

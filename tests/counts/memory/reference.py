@@ -19,9 +19,12 @@ def strands(stretches: list[np.ndarray]) -> list[list[int]]:
     return [stretch.tolist() for stretch in stretches] + other
 
 
-def counted(stretches: list[np.ndarray]) -> dict[tuple[int, int], dict[tuple[int, ...], list[int]]]:
+Counts = dict[tuple[int, int], dict[tuple[int, ...], list[int]]]
+
+
+def counted(stretches: list[np.ndarray]) -> Counts:
     """For each expert: what followed each word, over all places whose surroundings are known."""
-    counts: dict = {expert: defaultdict(lambda: [0, 0, 0, 0]) for expert in EXPERTS}
+    counts: Counts = {expert: defaultdict(lambda: [0, 0, 0, 0]) for expert in EXPERTS}
     for text in strands(stretches):
         for p in range(BEFORE, len(text) - AFTER):
             if max(text[p - BEFORE : p + AFTER + 1]) > 3:
@@ -34,7 +37,7 @@ def counted(stretches: list[np.ndarray]) -> dict[tuple[int, int], dict[tuple[int
     return counts
 
 
-def said(counts: dict, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def said(counts: Counts, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Nats above a guess (T, E, 4) and log(1 + n) (T, E) before each of codes (T,), from those before it."""
     read = codes.tolist()
     says, seen = np.zeros((len(read), len(EXPERTS), 4)), np.zeros((len(read), len(EXPERTS)))

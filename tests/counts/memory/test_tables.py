@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,9 +57,14 @@ def test_the_same_dataset_gives_the_same_bytes(dataset: Dataset, fresh: Dataset)
 
 
 def test_processes_that_ask_together_build_once(fresh: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = []
+    built: list[int] = []
     plain = tables.build
-    monkeypatch.setattr(tables, "build", lambda *args: built.append(1) or plain(*args))
+
+    def build(*args: Any) -> None:
+        built.append(1)
+        plain(*args)
+
+    monkeypatch.setattr(tables, "build", build)
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(open_memory, [fresh] * 3))
     assert len(built) == 1

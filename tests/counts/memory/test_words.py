@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from dnagoat.genome.dataset import Dataset
 from tests.counts.memory.genome import WINDOW
 from tests.counts.memory.reference import counted, said
 
-EXACT = {"rtol": 1e-6, "atol": 1e-6}  # float32 of logarithms
+EXACT: dict[str, Any] = {"rtol": 1e-6, "atol": 1e-6}  # float32 of logarithms
 
 
 def training(dataset: Dataset, unknown: slice = slice(0)) -> list[np.ndarray]:

@@ -70,8 +70,8 @@ def genome(folder: Path, make: Callable[[int, np.random.Generator], Codes]) -> D
     return prepare(folder / "genome.fa", folder / "data", PrepareOptions(window=WINDOW, val=("val",), test=("test",)))
 
 
-def verdicts(folder: Path, make: Callable[[int, np.random.Generator], Codes], *names: str) -> dict[str, str]:
-    """The call of every arm after the first, against the first."""
+def verdicts(folder: Path, make: Callable[[int, np.random.Generator], Codes], *names: str) -> dict[str, Any]:
+    """The difference of every arm after the first from the first."""
     folder.mkdir()
     dataset = genome(folder, make)
     base = configure("tiny", str(dataset.path), dataset.content_hash, dataset.window, OPTIONS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -9,11 +11,13 @@ from torch import Tensor, nn
 
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import MeasureOptions
+from dnagoat.evaluation.measures import copying
 from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import START
 from dnagoat.genome.dataset import Dataset
 from dnagoat.training.kept.run import Run
+from tests.evaluation.conftest import MakeRun
 
 QUICK = MeasureOptions(block=100, resamples=1000)
 SURE = 6.0  # logit of the base that the copier expects
@@ -36,11 +40,13 @@ class Copier(nn.Module):
         return logits
 
 
-def row(result: dict, stretch: str, before: str) -> dict:
+def row(result: dict[str, Any], stretch: str, before: str) -> Any:
     return next(each for each in result["rows"] if (each["stretch"], each["before"]) == (stretch, before))
 
 
-def test_a_copier_pays_for_another_stretch_and_not_for_a_copy(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copier_pays_for_another_stretch_and_not_for_a_copy(
+    make_run: MakeRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run = make_run()
     model = Copier(run.config.model, lag=32)
     monkeypatch.setattr(Run, "model", lambda *_: model)
@@ -55,7 +61,7 @@ def test_a_copier_pays_for_another_stretch_and_not_for_a_copy(make_run, monkeypa
     assert row(result, "random", "its copy")["value"] == pytest.approx(sure, abs=1e-5)
 
 
-def test_a_model_that_forgets_gains_nothing(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_that_forgets_gains_nothing(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run()
     model = run.model()
     nn.init.zeros_(model.embedding.weight)
@@ -66,7 +72,7 @@ def test_a_model_that_forgets_gains_nothing(make_run, monkeypatch: pytest.Monkey
     )
 
 
-def test_values_are_those_of_the_second_half_of_the_window(make_run, dataset: Dataset) -> None:
+def test_values_are_those_of_the_second_half_of_the_window(make_run: MakeRun, dataset: Dataset) -> None:
     run = make_run("goat")
     result = ensure(run, "copying", QUICK)
     sums, count = 0.0, 0
@@ -80,9 +86,7 @@ def test_values_are_those_of_the_second_half_of_the_window(make_run, dataset: Da
     assert (result["value"], result["interval"]) == (copied["gain"], copied["gain_interval"])
 
 
-def test_two_stretches_must_fit(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dnagoat.evaluation.registry import copying
-
+def test_two_stretches_must_fit(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "SHORTEST", 64)
     with pytest.raises(OptionError, match="two stretches of 64 bases do not fit a context of 64"):
         ensure(make_run(), "copying", QUICK)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,15 +28,17 @@ from dnagoat.evaluation.registry import ensure, read_result
 from dnagoat.files import write_json
 from dnagoat.genome.alphabet import START
 from dnagoat.genome.batches import to_inputs_targets
+from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat_cli import app
+from tests.evaluation.conftest import MakeRun
 
 OPTIONS = MeasureOptions(block=100, resamples=1000, windows=6)
 
 
-def test_a_run_that_never_trained_has_its_starts_shape(make_run) -> None:
+def test_a_run_that_never_trained_has_its_starts_shape(make_run: MakeRun) -> None:
     run = make_run("goat")
     result = ensure(run, "inspect", OPTIONS)
     start, kept = result["checkpoints"]
@@ -49,7 +52,7 @@ def test_a_run_that_never_trained_has_its_starts_shape(make_run) -> None:
     assert result == ensure(run, "inspect", OPTIONS)
 
 
-def test_a_scheme_without_a_prior_is_uniform(make_run) -> None:
+def test_a_scheme_without_a_prior_is_uniform(make_run: MakeRun) -> None:
     result = ensure(make_run("rope"), "inspect", OPTIONS)
     heads = [head for layer in result["checkpoints"][-1]["layers"] for head in layer["heads"]]
     assert all(head["divergence"] == pytest.approx(0, abs=1e-9) and head["slope"] is None for head in heads)
@@ -58,7 +61,7 @@ def test_a_scheme_without_a_prior_is_uniform(make_run) -> None:
     assert {row["without"] for row in result["ablations"]} == {None, "rotation"}
 
 
-def test_the_bounds_of_the_theorem_hold_on_real_windows(make_run, dataset) -> None:
+def test_the_bounds_of_the_theorem_hold_on_real_windows(make_run: MakeRun, dataset: Dataset) -> None:
     codes, _ = real_windows(dataset, OPTIONS)
     for name in ("nope", "alibi", "goat", "goat+rope", "rope+bias"):
         model = make_run(name).model()
@@ -75,7 +78,7 @@ def test_the_bounds_of_the_theorem_hold_on_real_windows(make_run, dataset) -> No
         assert len(used) == 2 and 0.5 < max(used) <= 1 + 1e-9, "of every row, head and window"
 
 
-def test_a_sparse_normaliser_has_no_bounds(make_run, dataset) -> None:
+def test_a_sparse_normaliser_has_no_bounds(make_run: MakeRun, dataset: Dataset) -> None:
     codes, _ = real_windows(dataset, OPTIONS)
     sparse = make_run("goat").config.model.but(normaliser="sparsemax")
     rows = content_against_prior(DnaLM(sparse).eval(), codes)
@@ -98,7 +101,7 @@ def trained(run: Run, steps: Sequence[int], **position: object) -> Run:
     return open_run(run.path)
 
 
-def test_curves_are_those_of_the_prior_at_the_start_first_middle_and_last_checkpoint(make_run) -> None:
+def test_curves_are_those_of_the_prior_at_the_start_first_middle_and_last_checkpoint(make_run: MakeRun) -> None:
     run = trained(make_run("goat"), [1, 2, 3, 4, 5])
     result = ensure(run, "inspect", OPTIONS)
     checkpoints = {checkpoint["step"]: checkpoint for checkpoint in result["checkpoints"]}
@@ -117,7 +120,7 @@ def test_which_checkpoints_are_told() -> None:
     ]  # fmt: skip
 
 
-def test_a_run_that_trained_on_is_looked_at_again(make_run) -> None:
+def test_a_run_that_trained_on_is_looked_at_again(make_run: MakeRun) -> None:
     run = trained(make_run("goat"), [1, 2])
     first = ensure(run, "inspect", OPTIONS)
     assert first["kept"] == [1, 2] and read_result(run, "inspect", OPTIONS) == first
@@ -130,7 +133,7 @@ def test_a_run_that_trained_on_is_looked_at_again(make_run) -> None:
     assert json.loads(shown.stdout)["kept"] == [1, 2, 3]
 
 
-def test_checkpoints_of_the_same_steps_are_known_by_their_weights(make_run) -> None:
+def test_checkpoints_of_the_same_steps_are_known_by_their_weights(make_run: MakeRun) -> None:
     run = trained(make_run("goat"), [1, 2])
     ensure(run, "inspect", OPTIONS)
     other = DnaLM(run.config.model, 5)
@@ -138,7 +141,7 @@ def test_checkpoints_of_the_same_steps_are_known_by_their_weights(make_run) -> N
     assert read_result(open_run(run.path), "inspect", OPTIONS) is None
 
 
-def test_the_authors_form_is_looked_at_as_ours_is(make_run) -> None:
+def test_the_authors_form_is_looked_at_as_ours_is(make_run: MakeRun) -> None:
     """Slopes are told as slopes, not as what softplus makes them of, and every part can be switched off."""
     goat = GoatConfig(form="authors", sink_frequencies=2)
     run = trained(make_run("goat"), [1, 2], settings=goat)
@@ -156,7 +159,7 @@ def test_the_authors_form_is_looked_at_as_ours_is(make_run) -> None:
         np.testing.assert_allclose(head["log_prior"], want - want[0], atol=2e-3)
 
 
-def test_momentum_is_told_of_each_layer_at_each_checkpoint(make_run) -> None:
+def test_momentum_is_told_of_each_layer_at_each_checkpoint(make_run: MakeRun) -> None:
     shear = MomentumConfig(strength=0.6, ramp_steps=4, layers=(1,))
     checkpoints = ensure(trained(make_run("goat"), [1, 2, 4], momentum=shear), "inspect", OPTIONS)["checkpoints"]
     strengths = [[layer["momentum"] for layer in checkpoint["layers"]] for checkpoint in checkpoints]
@@ -164,10 +167,10 @@ def test_momentum_is_told_of_each_layer_at_each_checkpoint(make_run) -> None:
     assert [second for _, second in strengths] == pytest.approx([0.2, 0.3, 0.4, 0.6])
 
 
-def model_of(name: str = "goat", **goat: object) -> DnaLM:
+def model_of(name: str = "goat", **goat: Any) -> DnaLM:
     """Two layers of two heads whose waves start at distances, and no other part."""
     goat = {"parts": ("spectral",), "periods": DISTANCE_PERIODS, "rank": len(DISTANCE_PERIODS), **goat}
-    position = PositionConfig(name=name, settings=GoatConfig(**goat))  # type: ignore[arg-type]
+    position = PositionConfig(name=name, settings=GoatConfig(**goat))
     return DnaLM(ModelConfig(width=128, heads=2, layers=2, context=1024, position=position)).eval()
 
 
@@ -196,7 +199,8 @@ def test_the_strongest_wave_of_a_head_is_told_by_its_layers_own_period() -> None
     start, model = (model_of(learn_periods=True, periods=(3.0, 10.5), rank=2) for _ in range(2))
     with torch.no_grad():
         for layer, attention in enumerate(model.attentions()):
-            part = attention.scheme.parts["spectral"]
+            scheme: Any = attention.scheme
+            part = scheme.parts["spectral"]
             part.even[0, 0] = part.odd[1, 1] = 9.0
             part.learned -= layer * math.log(2)  # the second layer's periods are twice as long
     found = shape(model, start)
@@ -206,7 +210,7 @@ def test_the_strongest_wave_of_a_head_is_told_by_its_layers_own_period() -> None
     assert found["waves"][0]["periods"] == pytest.approx([3.0, 6.0], rel=1e-5)
 
 
-def test_few_blocks_are_said(make_run) -> None:
+def test_few_blocks_are_said(make_run: MakeRun) -> None:
     run = make_run("goat")
     many = ensure(run, "inspect", OPTIONS.but(windows=40, block=32))
     few = ensure(run, "inspect", OPTIONS, force=True)
@@ -215,7 +219,7 @@ def test_few_blocks_are_said(make_run) -> None:
     assert many["blocks"] >= 30 and many["warnings"] == []
 
 
-def test_a_model_that_knows_no_start_symbol_is_not_shown_it(make_run, dataset) -> None:
+def test_a_model_that_knows_no_start_symbol_is_not_shown_it(make_run: MakeRun, dataset: Dataset) -> None:
     codes, _ = real_windows(dataset, OPTIONS)
     model = make_run("goat", classes=5).model()
     seen = content_against_prior(model, codes)
@@ -224,7 +228,9 @@ def test_a_model_that_knows_no_start_symbol_is_not_shown_it(make_run, dataset) -
     assert content_against_prior(model, codes) == seen
 
 
-def test_a_part_that_does_nothing_costs_nothing_and_one_that_does_costs_something(make_run, dataset) -> None:
+def test_a_part_that_does_nothing_costs_nothing_and_one_that_does_costs_something(
+    make_run: MakeRun, dataset: Dataset
+) -> None:
     model = make_run("goat").model()
     codes, starts = real_windows(dataset, OPTIONS)
     with torch.no_grad():
@@ -251,7 +257,7 @@ def planted(model: DnaLM, lead: float) -> DnaLM:
     return model
 
 
-def test_a_planted_sink_is_found_and_laid_to_the_prior(make_run, dataset) -> None:
+def test_a_planted_sink_is_found_and_laid_to_the_prior(make_run: MakeRun, dataset: Dataset) -> None:
     codes, _ = real_windows(dataset, OPTIONS)
     for row in first_key(planted(make_run("goat").model(), 20.0), codes):
         assert row["weight"] > 0.99
@@ -261,14 +267,14 @@ def test_a_planted_sink_is_found_and_laid_to_the_prior(make_run, dataset) -> Non
         assert row["margin"] == pytest.approx(row["prior"] + row["content"])
 
 
-def test_without_a_sink_the_prior_gives_no_lead(make_run, dataset) -> None:
+def test_without_a_sink_the_prior_gives_no_lead(make_run: MakeRun, dataset: Dataset) -> None:
     codes, _ = real_windows(dataset, OPTIONS)
     for row in first_key(planted(make_run("goat").model(), 0.0), codes):
         assert row["prior"] == pytest.approx(0.0, abs=1e-6)
         assert row["weight"] < 0.2
 
 
-def test_a_planted_length_of_the_first_key_is_found(make_run, dataset) -> None:
+def test_a_planted_length_of_the_first_key_is_found(make_run: MakeRun, dataset: Dataset) -> None:
     model, (codes, _) = make_run("rope").model(), real_windows(dataset, OPTIONS)
     before = first_key(model, codes)
 
@@ -282,7 +288,7 @@ def test_a_planted_length_of_the_first_key_is_found(make_run, dataset) -> None:
         assert row["key_length"] == pytest.approx(plain["key_length"] * (7.0 if row["layer"] else 1.0), rel=1e-5)
 
 
-def test_a_first_symbol_that_nobody_looks_at_costs_nothing(make_run) -> None:
+def test_a_first_symbol_that_nobody_looks_at_costs_nothing(make_run: MakeRun) -> None:
     model = planted(make_run("goat").model(), -60.0)
     codes = random_windows(6, 64, seed=0)
     found = first_symbol_replaced(model, codes, np.arange(6), seed=0)
@@ -292,7 +298,7 @@ def test_a_first_symbol_that_nobody_looks_at_costs_nothing(make_run) -> None:
     assert abs(looked_at["cost"]) > 1e-6
 
 
-def test_the_sink_probe_names_arms_windows_and_heads(make_run) -> None:
+def test_the_sink_probe_names_arms_windows_and_heads(make_run: MakeRun) -> None:
     result = sinks([("goat", make_run("goat"))], OPTIONS)
     (found,) = result["runs"]
     assert {(row["windows"], row["layer"], row["head"]) for row in found["rows"]} == {
@@ -308,7 +314,7 @@ def test_random_windows_are_even_and_a_function_of_the_seed() -> None:
     assert np.abs(np.bincount(codes.ravel(), minlength=4) / codes.size - 0.25).max() < 0.02
 
 
-def test_a_wave_that_moved_in_every_head_stands_out(make_run) -> None:
+def test_a_wave_that_moved_in_every_head_stands_out(make_run: MakeRun) -> None:
     start, model = make_run("goat").model(), make_run("goat").model()
     with torch.no_grad():
         for name, parameter in model.position_parameters().items():

@@ -9,12 +9,13 @@ from dnagoat.evaluation.measures.lengths import parse, refuse_dense
 from dnagoat.evaluation.registry import ensure
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.dataset import Dataset
+from tests.evaluation.conftest import MakeRun
 
 QUICK = MeasureOptions(block=100, resamples=1000, lengths=("1x", "2x", "8x"), windows=5)
 
 
 @pytest.mark.parametrize("position", ["goat", "rope", "rope+bias", "sinusoidal", "alibi"])
-def test_streaming_through_the_cache_is_one_pass(make_run, dataset: Dataset, position: str) -> None:
+def test_streaming_through_the_cache_is_one_pass(make_run: MakeRun, dataset: Dataset, position: str) -> None:
     model = make_run(position).model()
     codes = dataset.codes(0, 600).reshape(2, 300)
     whole, hits = window_scores(model, codes)
@@ -23,7 +24,7 @@ def test_streaming_through_the_cache_is_one_pass(make_run, dataset: Dataset, pos
     assert np.array_equal(same, hits)
 
 
-def test_rows_score_the_same_bases_with_more_before_them(make_run, dataset: Dataset) -> None:
+def test_rows_score_the_same_bases_with_more_before_them(make_run: MakeRun, dataset: Dataset) -> None:
     run = make_run("goat")
     result = ensure(run, "lengths", QUICK)
     assert [row["length"] for row in result["lengths"]] == [64, 128, 512]
@@ -43,7 +44,7 @@ def test_rows_score_the_same_bases_with_more_before_them(make_run, dataset: Data
     assert result["positions"][-1]["value"] == pytest.approx(result["lengths"][-1]["value"], abs=1e-6)
 
 
-def test_lengths_without_room_are_left_out_and_said(make_run) -> None:
+def test_lengths_without_room_are_left_out_and_said(make_run: MakeRun) -> None:
     result = ensure(make_run(), "lengths", QUICK.but(lengths=("64", "100000")))
     assert [row["length"] for row in result["lengths"]] == [64]
     assert any("100,000 bases are left out" in said for said in result["warnings"])
@@ -58,7 +59,7 @@ def test_lengths_as_written() -> None:
             parse([wrong], 1024)
 
 
-def test_dense_attention_is_refused(make_run) -> None:
+def test_dense_attention_is_refused(make_run: MakeRun) -> None:
     config = make_run().config.model
     refuse_dense(config, 10**6)
     for dense in (config.but(kernel="dense"), config.but(normaliser="sparsemax")):

@@ -1,5 +1,7 @@
 """The learned prior's curves: ALiBi's slopes, planted parts of GOAT, and nothing where there is no prior."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -7,9 +9,10 @@ import torch
 from dnagoat.evaluation.measures import prior
 from dnagoat.evaluation.registry import ensure
 from dnagoat.training.kept.run import Run
+from tests.evaluation.conftest import MakeRun
 
 
-def test_alibi_is_a_line(make_run) -> None:
+def test_alibi_is_a_line(make_run: MakeRun) -> None:
     result = ensure(make_run("alibi"), "prior")
     for layer in result["layers"]:
         for head in layer["heads"]:
@@ -18,10 +21,10 @@ def test_alibi_is_a_line(make_run) -> None:
             assert head["sink"] is None
 
 
-def test_planted_parts_are_found_apart(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planted_parts_are_found_apart(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run("goat")
     model = run.model()
-    parts = model.blocks[1].attention.scheme.parts
+    parts: Any = list(model.attentions())[1].scheme.parts
     with torch.no_grad():
         for parameter in parts.parameters():
             parameter.zero_()
@@ -38,10 +41,10 @@ def test_planted_parts_are_found_apart(make_run, monkeypatch: pytest.MonkeyPatch
     assert [head["slope"] for head in heads] == [0, 0.25]
 
 
-def test_biases_of_rope_are_a_prior_of_waves(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_biases_of_rope_are_a_prior_of_waves(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run("rope+bias")
     model = run.model()
-    scheme = model.blocks[1].attention.scheme
+    scheme: Any = list(model.attentions())[1].scheme
     with torch.no_grad():
         for bias in (scheme.query_bias, scheme.key_bias):
             bias.zero_()
@@ -57,7 +60,7 @@ def test_biases_of_rope_are_a_prior_of_waves(make_run, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("position", ["nope", "rope", "sinusoidal"])
-def test_no_prior_no_curves(make_run, position: str) -> None:
+def test_no_prior_no_curves(make_run: MakeRun, position: str) -> None:
     assert ensure(make_run(position), "prior")["layers"] == []
 
 

@@ -15,11 +15,12 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.presets import preset
 from dnagoat_cli import app
+from tests.evaluation.conftest import MakeRun
 
 PAPER = preset("paper")[0].position.settings
 
 
-def test_n_is_scored_and_the_first_base_is_not(make_run, dataset: Dataset) -> None:
+def test_n_is_scored_and_the_first_base_is_not(make_run: MakeRun, dataset: Dataset) -> None:
     run = make_run(classes=5)
     (run.path / "metrics.jsonl").write_text('{"step": 1, "val_nll": 1.5}\n{"step": 2, "val_nll": 1.25}\n{"step": 3}\n')
     result = ensure(run, "protocol-paper")
@@ -43,7 +44,7 @@ def told(run: Run, **train: int) -> Run:
     return open_run(run.path)
 
 
-def test_fifty_batches_whose_windows_are_those_of_the_evaluations(make_run) -> None:
+def test_fifty_batches_whose_windows_are_those_of_the_evaluations(make_run: MakeRun) -> None:
     """Batches of one window: 50 of the split's 62, as `--preset paper` validates on 50 batches."""
     result = ensure(told(make_run(classes=5), batch_size=1, eval_windows=50), "protocol-paper")
     assert (result["batches"], result["count"], result["evaluation_windows"]) == (50, 50 * 63, 50)
@@ -59,7 +60,7 @@ def test_fifty_batches_whose_windows_are_those_of_the_evaluations(make_run) -> N
     ],
 )
 def test_other_evaluations_are_said_in_the_result_and_in_the_terminal(
-    make_run, train: dict[str, int], said: str
+    make_run: MakeRun, train: dict[str, int], said: str
 ) -> None:
     run = told(make_run(classes=5), **train)
     result = ensure(run, "protocol-paper")
@@ -80,7 +81,9 @@ def test_other_evaluations_are_said_in_the_result_and_in_the_terminal(
         (PAPER.but(rank=2, periods=(3.0, 10.5)), "(other periods)"),
     ],
 )
-def test_a_goat_of_another_start_says_that_the_published_number_is_not_its(make_run, goat, said: str | None) -> None:
+def test_a_goat_of_another_start_says_that_the_published_number_is_not_its(
+    make_run: MakeRun, goat: GoatConfig, said: str | None
+) -> None:
     run = make_run("goat", classes=5)
     position = run.config.model.position.but(settings=goat)
     config = run.config.but(model=run.config.model.but(position=position))
@@ -97,13 +100,13 @@ def test_a_narrower_content_than_theirs_is_told() -> None:
     assert other_content(config.but(model=model.but(position=PositionConfig(name="rope")))) == []
 
 
-def test_the_start_is_told_in_the_result(make_run) -> None:
+def test_the_start_is_told_in_the_result(make_run: MakeRun) -> None:
     told = ensure(make_run("goat", classes=5), "protocol-paper")["warnings"]
     assert "1.1294" in told[-2] and "--content 27" in told[-1]
     assert not [text for text in ensure(make_run(classes=5), "protocol-paper")["warnings"] if "1.1294" in text]
 
 
-def test_a_later_evaluation_makes_the_result_out_of_date(make_run) -> None:
+def test_a_later_evaluation_makes_the_result_out_of_date(make_run: MakeRun) -> None:
     """The best checkpoint may be one that was kept before the best evaluation."""
     run = make_run(classes=5)
     (run.path / "metrics.jsonl").write_text('{"step": 1, "val_nll": 1.5}\n')
@@ -112,6 +115,6 @@ def test_a_later_evaluation_makes_the_result_out_of_date(make_run) -> None:
     assert ensure(run, "protocol-paper")["best_of_evaluations"] == 1.25
 
 
-def test_four_classes_cannot(make_run) -> None:
+def test_four_classes_cannot(make_run: MakeRun) -> None:
     with pytest.raises(OptionError, match="--score-n"):
         ensure(make_run(), "protocol-paper")

@@ -10,11 +10,12 @@ from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import reverse_complement
 from dnagoat.genome.dataset import Dataset
 from dnagoat.training.kept.run import Run
+from tests.evaluation.conftest import MakeRun
 
 QUICK = MeasureOptions(block=100, resamples=1000)
 
 
-def test_a_uniform_model_has_no_gap(make_run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_uniform_model_has_no_gap(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run()
     model = run.model()
     torch.nn.init.zeros_(model.embedding.weight)
@@ -24,7 +25,7 @@ def test_a_uniform_model_has_no_gap(make_run, monkeypatch: pytest.MonkeyPatch) -
     assert result["rc_average"]["value"] == pytest.approx(np.log(4), abs=1e-6)
 
 
-def test_gaps_are_those_of_the_windows(make_run, dataset: Dataset) -> None:
+def test_gaps_are_those_of_the_windows(make_run: MakeRun, dataset: Dataset) -> None:
     run = make_run("goat")
     result = ensure(run, "rc", QUICK)
     model, gaps, sums = run.model(), [], []
@@ -42,7 +43,7 @@ def test_gaps_are_those_of_the_windows(make_run, dataset: Dataset) -> None:
     assert result["interval"][0] < result["value"] < result["interval"][1]
 
 
-def test_five_classes_score_the_same_bases_on_both_strands(make_run, dataset: Dataset) -> None:
+def test_five_classes_score_the_same_bases_on_both_strands(make_run: MakeRun, dataset: Dataset) -> None:
     result = ensure(make_run(classes=5), "rc", QUICK)
     known = sum(int((dataset.codes(s + 1, s + 63) < 4).sum()) for s in map(int, dataset.starts("test")))
     assert result["count"] == known

@@ -14,6 +14,7 @@ from dnagoat.evaluation.scoring.pieces import stretches
 from dnagoat.evaluation.scoring.scored import scores_of
 from dnagoat.genome.alphabet import decode, reverse_complement
 from dnagoat.genome.dataset import Dataset
+from tests.evaluation.conftest import MakeRun
 
 QUICK = MeasureOptions(block=100, resamples=1000)
 
@@ -59,7 +60,7 @@ def test_bad_bed_files(dataset: Dataset, tmp_path: Path, text: str, said: str) -
         read_marks(tmp_path / "bad.bed", dataset)
 
 
-def test_strata_divide_the_scored_bases(make_run, dataset: Dataset, bed: Path) -> None:
+def test_strata_divide_the_scored_bases(make_run: MakeRun, dataset: Dataset, bed: Path) -> None:
     run = make_run("goat")
     options = QUICK.but(strata=(bed,))
     result = ensure(run, "strata", options)
@@ -99,7 +100,7 @@ def test_strata_divide_the_scored_bases(make_run, dataset: Dataset, bed: Path) -
         assert row["interval"][0] <= row["value"] <= row["interval"][1]
 
 
-def test_a_rare_stratum_says_how_many_blocks_it_has(make_run, bed: Path) -> None:
+def test_a_rare_stratum_says_how_many_blocks_it_has(make_run: MakeRun, bed: Path) -> None:
     """The split has 40 blocks of 100 bases, the regions of the BED file lie in two of them."""
     result = ensure(make_run(), "strata", QUICK.but(strata=(bed,)))
     rows = {(group["name"], row["name"]): row["blocks"] for group in result["groups"] for row in group["strata"]}
@@ -114,7 +115,7 @@ def test_a_rare_stratum_says_how_many_blocks_it_has(make_run, bed: Path) -> None
     ]
 
 
-def test_gc_is_that_of_the_window_not_of_the_few_bases_that_are_scored(make_run, dataset: Dataset) -> None:
+def test_gc_is_that_of_the_window_not_of_the_few_bases_that_are_scored(make_run: MakeRun, dataset: Dataset) -> None:
     options = QUICK.but(context=64, stride=4)
     scores = scores_of(make_run(), dataset, options)
     group, pieces = gc_deciles(dataset, scores), scores.pieces
@@ -127,14 +128,14 @@ def test_gc_is_that_of_the_window_not_of_the_few_bases_that_are_scored(make_run,
         assert stratum.low - 1e-12 <= share <= stratum.high + 1e-12
 
 
-def test_gc_deciles_are_tenths_of_the_windows_in_order(make_run) -> None:
+def test_gc_deciles_are_tenths_of_the_windows_in_order(make_run: MakeRun) -> None:
     rows = next(g for g in ensure(make_run(), "strata", QUICK)["groups"] if g["name"] == "gc")["strata"]
     edges = [edge for row in rows for edge in (row["low"], row["high"])]
     assert edges == sorted(edges)
     assert all(0.02 < row["share"] < 0.25 for row in rows)
 
 
-def test_bounds_are_numbers_that_the_names_say(make_run) -> None:
+def test_bounds_are_numbers_that_the_names_say(make_run: MakeRun) -> None:
     """Each bound is read from the result; a reader's name for it says the same, rounded."""
     groups = {group["name"]: group["strata"] for group in ensure(make_run(), "strata", QUICK)["groups"]}
     assert [(row["low"], row["high"]) for row in groups["seen"]] == [

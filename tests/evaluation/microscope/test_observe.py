@@ -19,7 +19,7 @@ SCHEMES = ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rop
 def model_of(name: str, momentum: float | None = None, form: Form = "own", content: int | None = None) -> DnaLM:
     """A small model whose prior is far from where it starts."""
     shear = None if momentum is None else MomentumConfig(strength=momentum)
-    position = PositionConfig(name=name, momentum=shear, settings=GoatConfig(form=form, sink_width=8))  # type: ignore[arg-type]
+    position = PositionConfig(name=name, momentum=shear, settings=GoatConfig(form=form, sink_width=8))
     config = ModelConfig(width=128, heads=2, layers=2, mlp_width=64, context=32, position=position, content=content)
     model = DnaLM(config).eval()
     random = torch.Generator().manual_seed(0)

@@ -10,6 +10,7 @@ from dnagoat.evaluation.outputs import records
 from dnagoat.evaluation.outputs.records import Record, score_records
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import decode, encode, reverse_complement
+from tests.evaluation.conftest import MakeRun
 
 
 def write(path: Path, sequences: dict[str, str]) -> Path:
@@ -24,7 +25,9 @@ def sequences() -> dict[str, str]:
     return {**made, "again": made["r40"].lower(), "gaps": "ACGTNNNNACGT", "unknown": "NNN"}
 
 
-def test_short_records_are_one_pass_on_each_strand(make_run, tmp_path: Path, sequences: dict[str, str]) -> None:
+def test_short_records_are_one_pass_on_each_strand(
+    make_run: MakeRun, tmp_path: Path, sequences: dict[str, str]
+) -> None:
     model = make_run("goat").model()
     found = {r.name: r for r in score_records(model, write(tmp_path / "a.fa", sequences), 512)}
     assert list(found) == list(sequences)
@@ -40,7 +43,7 @@ def test_short_records_are_one_pass_on_each_strand(make_run, tmp_path: Path, seq
 
 
 def test_neighbours_change_nothing(
-    make_run, tmp_path: Path, sequences: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    make_run: MakeRun, tmp_path: Path, sequences: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = make_run("rope").model()
     together = list(score_records(model, write(tmp_path / "all.fa", sequences), 4096))
@@ -52,7 +55,7 @@ def test_neighbours_change_nothing(
         assert mine.reverse == pytest.approx(apart.reverse, abs=1e-4)
 
 
-def test_a_long_record_scores_each_base_once_with_half_a_context_before_it(make_run, tmp_path: Path) -> None:
+def test_a_long_record_scores_each_base_once_with_half_a_context_before_it(make_run: MakeRun, tmp_path: Path) -> None:
     model = make_run("goat").model()
     text = decode(np.random.default_rng(2).integers(0, 4, 150).astype(np.uint8))
     (found,) = score_records(model, write(tmp_path / "long.fa", {"x": text}), 512)
@@ -64,20 +67,20 @@ def test_a_long_record_scores_each_base_once_with_half_a_context_before_it(make_
     assert found.forward == pytest.approx(-expected, abs=1e-4)
 
 
-def test_an_empty_record_is_a_row_of_zero_bases(make_run, tmp_path: Path) -> None:
+def test_an_empty_record_is_a_row_of_zero_bases(make_run: MakeRun, tmp_path: Path) -> None:
     path = write(tmp_path / "e.fa", {"none": "", "some": "ACGT"})
     first, second = score_records(make_run().model(), path, 64)
     assert first == Record("none", 0, 0, 0.0, 0.0)
     assert second.scored == 4
 
 
-def test_what_is_no_fasta(make_run, tmp_path: Path) -> None:
+def test_what_is_no_fasta(make_run: MakeRun, tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("hello\n")
     with pytest.raises(SourceError):
         list(score_records(make_run().model(), tmp_path / "x.txt", 64))
 
 
-def test_without_a_start_symbol_a_single_base_is_not_scored(make_run, tmp_path: Path) -> None:
+def test_without_a_start_symbol_a_single_base_is_not_scored(make_run: MakeRun, tmp_path: Path) -> None:
     model = make_run("rope", classes=5).model()
     found = [(r.scored, r.forward) for r in score_records(model, write(tmp_path / "a.fa", {"a": "A", "b": ""}), 64)]
     assert found == [(0, 0.0), (0, 0.0)]

@@ -11,9 +11,11 @@ from typer.testing import CliRunner
 from dnagoat.evaluation.microscope.close_windows import random_windows
 from dnagoat.evaluation.probes.sinks import first_key
 from dnagoat.genome.alphabet import START
+from dnagoat.genome.dataset import Dataset
 from dnagoat.reporting.sections.probes.kinds import read_probes, sentence, tables
 from dnagoat.training.kept.run import open_run
 from dnagoat_cli import app
+from tests.evaluation.conftest import MakeRun
 
 QUICK = ["--steps", "2", "--batch-size", "2", "--device", "cpu"]
 
@@ -75,7 +77,7 @@ def test_induction_tells_placements_depths_and_recipes_apart(tmp_path: Path) -> 
     assert read_probes([out / "probe.json"]) == [result]
 
 
-def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset, tmp_path: Path) -> None:
+def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "far"
     words = ["probe", "extrapolate", dataset.path, "--arm", "nope", "--arm", "alibi", *QUICK]
     words += ["--lengths", "1x,2x", "--windows", 4, "--precision", "bf16", "--out", out]
@@ -107,14 +109,14 @@ def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset, tmp_pat
         (["--precision", "half"], "precision"),
     ],
 )
-def test_extrapolate_refuses_before_it_trains(words: list[str], told: str, dataset, tmp_path: Path) -> None:
+def test_extrapolate_refuses_before_it_trains(words: list[str], told: str, dataset: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "far"
     code, _, err = run_it("probe", "extrapolate", dataset.path, "--arm", "nope", *words, *QUICK, "--out", out)
     assert code == 2 and told in err and err.count("\n") == 1
     assert not out.exists()
 
 
-def test_sink_compares_runs(make_run, tmp_path: Path) -> None:
+def test_sink_compares_runs(make_run: MakeRun, tmp_path: Path) -> None:
     runs = [make_run("rope").path, make_run("goat").path]
     out = tmp_path / "sink"
     code, said, _ = run_it("probe", "sink", *runs, "--windows", 3, "--out", out, "--device", "cpu")
@@ -124,7 +126,9 @@ def test_sink_compares_runs(make_run, tmp_path: Path) -> None:
     assert [len(table.rows) for table in tables(result)] == [4, 4]
 
 
-def test_sink_says_when_blocks_are_few_and_replaces_no_symbol_that_was_never_seen(make_run, tmp_path: Path) -> None:
+def test_sink_says_when_blocks_are_few_and_replaces_no_symbol_that_was_never_seen(
+    make_run: MakeRun, tmp_path: Path
+) -> None:
     runs = [make_run("rope").path, make_run("rope", classes=5).path]
     out = tmp_path / "sink"
     assert run_it("probe", "sink", *runs, "--windows", 3, "--out", out, "--device", "cpu")[0] == 0
@@ -137,7 +141,7 @@ def test_sink_says_when_blocks_are_few_and_replaces_no_symbol_that_was_never_see
         assert "without a start symbol (`dnagoat train --score-n`)" in table.notes[1]
 
 
-def test_a_run_of_five_classes_is_fed_no_start_symbol(make_run) -> None:
+def test_a_run_of_five_classes_is_fed_no_start_symbol(make_run: MakeRun) -> None:
     fed: list[int] = []
     for classes in (4, 5):
         model = make_run("rope", classes=classes).model("best", "cpu")
@@ -146,7 +150,7 @@ def test_a_run_of_five_classes_is_fed_no_start_symbol(make_run) -> None:
     assert fed == [START, 3]
 
 
-def test_inspect_shows_a_run_and_writes_figures_where_asked(make_run, tmp_path: Path) -> None:
+def test_inspect_shows_a_run_and_writes_figures_where_asked(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run("goat")
     code, said, _ = run_it("inspect", run.path, "--windows", 3, "--device", "cpu", "--out", tmp_path / "look")
     assert code == 0

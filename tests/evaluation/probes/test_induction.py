@@ -37,7 +37,7 @@ SMALL = InductionOptions(
 @pytest.mark.parametrize("name", ["rope", "goat"])
 @pytest.mark.parametrize("strength", [0.0, 0.7])
 def test_the_four_terms_add_up_to_the_content_scores_of_the_kernel(name: str, strength: float) -> None:
-    position = PositionConfig(name=name)  # type: ignore[arg-type]
+    position = PositionConfig(name=name)
     options = SMALL.but(position=position, model=SMALL.model.but(width=128))
     model = build(options, 1, "after", strength, seed=0).eval()
     tokens = repetitions(24, 24, 6, 3, 0, "test", 0).tokens
@@ -69,7 +69,7 @@ def test_without_momentum_three_terms_are_absent() -> None:
 
 
 def test_before_and_after_the_rotation_are_two_things() -> None:
-    after, before = (build(SMALL, 2, place, 1.0, seed=0).eval() for place in ("after", "before"))  # type: ignore[arg-type]
+    after, before = (build(SMALL, 2, place, 1.0, seed=0).eval() for place in ("after", "before"))
     assert all(isinstance(attention.scheme, ShearBefore) for attention in before.attentions())
     assert all(type(attention.scheme) is Momentum for attention in after.attentions())
     assert all(torch.equal(a, b) for a, b in zip(after.parameters(), before.parameters(), strict=True))

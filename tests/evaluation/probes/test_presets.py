@@ -8,6 +8,7 @@ from dnagoat.errors import OptionError
 from dnagoat.evaluation.probes.repetition import repetitions
 from dnagoat.evaluation.probes.sizes import induction_preset, recall_preset
 from dnagoat.training.step.matching import count
+from tests.goat_settings import goat_settings
 
 
 def test_paper_is_what_the_papers_say() -> None:
@@ -17,7 +18,7 @@ def test_paper_is_what_the_papers_say() -> None:
         assert (model.width, model.layers, model.heads, model.mlp_width) == (512, 12, 8, 2048)
         assert (recall.task, recall.length, recall.marker, recall.key) == (task, 1024, 12, key)
         assert recall.hidden.room(recall.length) > 0
-        goat = model.position.settings
+        goat = goat_settings(model)
         assert (goat.init, goat.rank, goat.periods, goat.sink_frequencies) == ("seeded", 2, None, 8)
         for arm in ("rope", "goat", "alibi"):
             config = recall.config(arm, seed=0).model

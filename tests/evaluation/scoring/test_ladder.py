@@ -6,7 +6,7 @@ import pytest
 from dnagoat.counts import hashed, repeats
 from dnagoat.counts.hashed import count_hashed, lengthened
 from dnagoat.counts.kmers import kmer_codes, reverse_complements
-from dnagoat.counts.markov import count, interpolated
+from dnagoat.counts.markov import CHUNK, count, interpolated
 from dnagoat.counts.mixture import copied, mixed
 from dnagoat.evaluation.scoring.ladder import ladder_sums
 from dnagoat.evaluation.scoring.likelihood import Scores
@@ -116,7 +116,7 @@ def test_repeats_of_the_context_as_found_by_search(short_seed: int) -> None:
             assert decode(row[i : i + 1]) == expected, (i, before)
 
 
-@pytest.mark.parametrize("chunk", [repeats.CHUNK, 50])
+@pytest.mark.parametrize("chunk", [CHUNK, 50])
 def test_repeats_of_the_training_split_as_found_by_search(
     short_seed: int, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from dnagoat.reporting.paired import difference, scored
 from dnagoat.reporting.results import read_runs
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run
+from tests.evaluation.conftest import MakeRun
 
 QUICK = MeasureOptions(block=100, resamples=1000)
 
@@ -24,7 +25,7 @@ def kept(run: Run) -> list[Path]:
     return sorted((run.path / "evaluation").glob("bases-*.npz"))
 
 
-def test_other_pieces_checkpoints_and_datasets_lie_beside(make_run, dataset: Dataset, tmp_path: Path) -> None:
+def test_other_pieces_checkpoints_and_datasets_lie_beside(make_run: MakeRun, dataset: Dataset, tmp_path: Path) -> None:
     """Nothing that is scored later takes the place of the scores that the test NLL was made from."""
     run = make_run()
     ensure(run, "nll", QUICK)
@@ -48,7 +49,7 @@ def test_other_pieces_checkpoints_and_datasets_lie_beside(make_run, dataset: Dat
     assert found.sums.sum() / found.counts.sum() == pytest.approx(read.measures["nll-test"]["value"], abs=1e-9)
 
 
-def test_scores_are_read_back(make_run, dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scores_are_read_back(make_run: MakeRun, dataset: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run()
     first = scores_of(run, dataset, QUICK)
     monkeypatch.setattr(Run, "model", lambda *_: pytest.fail("the model was opened again"))
@@ -56,7 +57,7 @@ def test_scores_are_read_back(make_run, dataset: Dataset, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("left", [0, 100])
-def test_damaged_scores_are_computed_again(left: int, make_run, dataset: Dataset) -> None:
+def test_damaged_scores_are_computed_again(left: int, make_run: MakeRun, dataset: Dataset) -> None:
     run = make_run()
     first = scores_of(run, dataset, QUICK)
     (file,) = kept(run)
@@ -64,7 +65,7 @@ def test_damaged_scores_are_computed_again(left: int, make_run, dataset: Dataset
     assert np.array_equal(scores_of(run, dataset, QUICK).losses, first.losses, equal_nan=True)
 
 
-def test_force_scores_each_base_again(make_run) -> None:
+def test_force_scores_each_base_again(make_run: MakeRun) -> None:
     run = make_run()
     first = ensure(run, "nll", QUICK)
     (file,) = kept(run)
@@ -75,7 +76,7 @@ def test_force_scores_each_base_again(make_run) -> None:
         assert np.nanmean(arrays["losses"], dtype=np.float64) == pytest.approx(first["value"], abs=1e-9)
 
 
-def test_the_difference_of_a_report_is_over_the_blocks_of_evaluation(make_run, dataset: Dataset) -> None:
+def test_the_difference_of_a_report_is_over_the_blocks_of_evaluation(make_run: MakeRun, dataset: Dataset) -> None:
     runs = [make_run(seed=seed) for seed in range(2)]
     for run in runs:
         ensure(run, "nll", QUICK.but(block=700))

@@ -49,7 +49,7 @@ def test_either_interval_alone_would_be_called_too_often() -> None:
 @pytest.mark.parametrize(("planted", "call"), [(-0.01, "better"), (0.01, "worse")])
 def test_a_hundredth_of_a_nat_is_found(planted: float, call: str) -> None:
     dice = np.random.default_rng(3)
-    calls = [comparison(planted, dice).call for _ in range(200)]
+    calls: list[str] = [comparison(planted, dice).call for _ in range(200)]
     assert calls.count(call) >= 0.8 * 200
     assert {"better", "worse"} & set(calls) == {call}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,7 +61,7 @@ def test_divergence_is_a_bit_between_strangers_and_none_without_words() -> None:
     assert divergence(np.array([3, 1]), np.array([1, 3])) == pytest.approx(
         0.5 * (0.75 * np.log2(1.5) + 0.25 * np.log2(0.5)) + 0.5 * (0.25 * np.log2(0.5) + 0.75 * np.log2(1.5))
     )
-    assert divergence(one, np.zeros(16)) is None
+    assert divergence(one, np.zeros(16, dtype=np.int64)) is None
 
 
 def test_cpg_ratio_by_hand() -> None:
@@ -69,7 +70,7 @@ def test_cpg_ratio_by_hand() -> None:
 
 
 def test_dinucleotides_of_independent_bases_have_odds_of_one() -> None:
-    table = dinucleotides(RNG.choice(4, (50, 4000), p=[0.4, 0.1, 0.2, 0.3]).astype(np.uint8))
+    table: dict[str, Any] = dinucleotides(RNG.choice(4, (50, 4000), p=[0.4, 0.1, 0.2, 0.3]).astype(np.uint8))
     assert all(abs(row["rho"] - 1) < 0.05 for row in table.values())
     assert sum(row["frequency"] for row in table.values()) == pytest.approx(1)
     assert dinucleotides(rows("CCCC"))["AC"]["rho"] is None

@@ -87,7 +87,7 @@ def test_intervals_over_prompts_hold_the_truth_where_those_over_windows_do_not()
         low, high = correlations(predicted, true, resamples=400)["pooled"]["interval"]
         covered += low <= 0 <= high
         below, above = pearsonr(predicted.ravel(), true.ravel()).confidence_interval(0.95)
-        naive += below <= 0 <= above
+        naive += bool(below <= 0 <= above)
     assert covered >= 50
     assert naive <= 35
 

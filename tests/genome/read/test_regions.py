@@ -13,8 +13,7 @@ from dnagoat.genome.alphabet import decode
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.genome.read.fasta import Fasta
 from tests.genome.conftest import Prepared
-from tests.genome.read.test_twobit import twobit
-from tests.genome.small import fasta, packed, random_bases
+from tests.genome.small import fasta, packed, random_bases, twobit
 
 RECORDS = {"chr1": random_bases(5000, 1, "ACGTacgtN"), "chr2": random_bases(3001, 2), "chr3": random_bases(40, 3)}
 BED = "track name=x\n# a comment\nchr2\t10\t3001\tname\t0\t+\n\nchr1\t0\t100\nchr1\t4000\t5000\n"

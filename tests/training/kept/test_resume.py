@@ -40,7 +40,8 @@ def whole(config: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("stop", [1, 5, 11])
 def test_stopped_and_resumed_is_the_same_run(config: RunConfig, whole: Path, tmp_path: Path, stop: int) -> None:
-    out, said = tmp_path / "run", []
+    out = tmp_path / "run"
+    said: list[str] = []
     with pytest.raises(Stopped) as end:
         list(train(config, out, device="cpu", stop=stops_at(stop), say=said.append))
     assert end.value.signal is signal.SIGTERM
@@ -52,7 +53,8 @@ def test_stopped_and_resumed_is_the_same_run(config: RunConfig, whole: Path, tmp
 
 
 def test_a_signal_in_the_last_step_finds_the_run_done(config: RunConfig, whole: Path, tmp_path: Path) -> None:
-    out, said = tmp_path / "run", []
+    out = tmp_path / "run"
+    said: list[str] = []
     assert len(list(train(config, out, device="cpu", stop=stops_at(12), say=said.append))) == 12
     assert (said, (out / "summary.json").exists(), timeless(out)) == ([], True, timeless(whole))
 
@@ -79,7 +81,8 @@ def test_an_abandoned_run_goes_on_from_its_last_checkpoint(config: RunConfig, wh
 
 @pytest.mark.parametrize("harm", ["flip", "truncate", "missing", "state"])
 def test_a_damaged_newest_checkpoint_is_passed_over(config: RunConfig, whole: Path, tmp_path: Path, harm: str) -> None:
-    out, said = tmp_path / "run", []
+    out = tmp_path / "run"
+    said: list[str] = []
     list(islice(train(config, out, device="cpu"), 9))
     newest = present(out)[-1]
     victim = newest / (STATE if harm == "state" else "weights.safetensors")

@@ -12,7 +12,7 @@ from dnagoat.training.step.optimizer import adamw, groups, set_rate
 
 
 def model_of(name: str, convolution: int | None = None) -> DnaLM:
-    position = PositionConfig(name=name, convolution=convolution)  # type: ignore[arg-type]
+    position = PositionConfig(name=name, convolution=convolution)
     return DnaLM(ModelConfig(width=64, heads=2, layers=2, mlp_width=32, context=32, position=position))
 
 
