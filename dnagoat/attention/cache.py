@@ -53,6 +53,10 @@ class Cache:
             raise OptionError(f"{self.length + count:,} symbols do not fit in a cache of {self.capacity:,}")
         return At(torch.arange(self.length, self.length + count, device=self.k.device))
 
+    def held(self, count: int) -> Tensor:
+        """Positions of all keys once the next `count` symbols are there."""
+        return torch.arange(self.length + count, device=self.k.device)
+
     def mask(self, count: int) -> Tensor | None:
         """(1, 1, T, S), True where a new symbol may see; None where one causal pass or no mask does."""
         if self.length == 0 or count == 1:

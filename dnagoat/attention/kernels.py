@@ -10,33 +10,51 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from dnagoat.attention import biased
+from dnagoat.attention.biased import Bias
 from dnagoat.attention.fast import strips
 from dnagoat.errors import MissingError, OptionError
 
-Kernel = Callable[[Tensor, Tensor, Tensor, float, bool, Tensor | None], Tensor]
+
+class Kernel(Protocol):
+    """A way to attend; `bias` is what is added to the scores, where there is any."""
+
+    def __call__(
+        self, q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+    ) -> Tensor: ...
+
 
 DENSE_LIMIT = 8_192
 
 
-def sdpa(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
+def sdpa(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+) -> Tensor:
     """PyTorch's scaled_dot_product_attention; it picks flash, efficient, cuDNN or math by itself.
 
-    Where its CPU kernel would compute what the causal mask hides, it is called strip by strip.
+    Where its CPU kernel would compute what the causal mask hides, it is called strip by strip. A bias it would want
+    whole, and dense its gradient: with one it is flex attention on CUDA, and `biased.attend` elsewhere.
     """
+    if bias is not None:
+        attend = biased.flex if q.is_cuda and q.shape[-2] > 1 else biased.attend
+        return attend(q, k, v, scale, causal, mask, bias)
     if causal and mask is None and strips.pay(q, k, v):
         return strips.attend(q, k, v, scale)
     return scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=causal, scale=scale)
 
 
-def flash(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
-    """The flash-attn package; what it cannot take (a mask, float32) goes to `sdpa`."""
-    if mask is not None or q.dtype not in (torch.float16, torch.bfloat16):
-        return sdpa(q, k, v, scale, causal, mask)
+def flash(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+) -> Tensor:
+    """The flash-attn package; what it cannot take (a mask, a bias, float32) goes to `sdpa`."""
+    if mask is not None or bias is not None or q.dtype not in (torch.float16, torch.bfloat16):
+        return sdpa(q, k, v, scale, causal, mask, bias)
     from flash_attn import flash_attn_func
 
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
@@ -46,7 +64,11 @@ def flash(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Ten
 def dense(normalise: Callable[[Tensor], Tensor]) -> Kernel:
     """Explicit scores and weights, quadratic in memory, in at least float32; any normaliser."""
 
-    def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
+    def kernel(
+        q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+    ) -> Tensor:
+        if bias is not None:
+            return biased.attend(q, k, v, scale, causal, mask, bias, normalise)
         if k.shape[-2] > DENSE_LIMIT:
             raise OptionError(
                 f"{k.shape[-2]:,} keys are more than the {DENSE_LIMIT:,} that a dense kernel takes; "

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from dnagoat.attention.biased import Bias
 from dnagoat.attention.cache import Cache, kept
 from dnagoat.attention.kernels import kernel_for
 from dnagoat.attention.lanes.assemble import assemble
@@ -57,7 +58,8 @@ class Attention(nn.Module):
             cache.before[self.layer] = kept(last)
             mask = cache.mask(x.shape[1])
             causal = causal and mask is None
-        return self._attend(q, k, v, causal, mask)
+        seen = at if cache is None else At(at.queries, cache.held(x.shape[1]))
+        return self._attend(q, k, v, causal, mask, seen)
 
     def newest(self, x: Tensor, at: At, cache: Cache) -> Tensor:
         """As `forward` into an empty cache, at the newest symbol alone: (B, T, width) -> (B, 1, width).
@@ -73,12 +75,13 @@ class Attention(nn.Module):
             q, k = assemble(q, lanes[0]), assemble(k, lanes[1])
         k, v = cache.extend(self.layer, k, v)
         cache.before[self.layer] = kept(last)
-        return self._attend(q[..., -1:, :], k, v, False, None)
+        return self._attend(q[..., -1:, :], k, v, False, None, at.latest(1))
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, causal: bool, mask: Tensor | None) -> Tensor:
-        """The kernel and the projection back."""
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, causal: bool, mask: Tensor | None, at: At) -> Tensor:
+        """The kernel and the projection back; `at` has the positions of q and of all k."""
         q, k, v = widened(q, k, v)
-        y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask)[..., : self.head_width]
+        bias = Bias(self.scheme, at) if self.scheme.biased else None
+        y = self.kernel(q, k, v, 1 / self.scheme.root, causal, mask, bias)[..., : self.head_width]
         return self.out(y.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
     def _heads(self, x: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.schemes.base import PositionScheme
+from dnagoat.attention.schemes.wrapper import Wrapper
 from dnagoat.config import ModelConfig
 
 if TYPE_CHECKING:
@@ -76,9 +77,11 @@ def memory_start(seed: int, name: str, parameter: Tensor, config: ModelConfig) -
 
 def _position(model: DnaLM, seed: int, name: str, owner: torch.nn.Module, shape: tuple[int, ...]) -> Tensor:
     """Where a scheme says that its parameter starts; linear maps are drawn, as wide as what they read."""
-    before, around, after = name.rpartition(".scheme.inner." if ".scheme.inner." in name else ".scheme.")
-    scheme = model.get_submodule(before + around.rstrip("."))
+    before, _, after = name.partition(".scheme.")
+    scheme = model.get_submodule(f"{before}.scheme")
     assert isinstance(scheme, PositionScheme)
+    while isinstance(scheme, Wrapper) and after.startswith("inner."):
+        scheme, after = scheme.inner, after.removeprefix("inner.")
     name = f"{before}.scheme.{after}"  # what is put around a scheme does not change its start
     drawn = isinstance(owner, torch.nn.Linear) and after.endswith(".weight")
     idle = normal(seed, name, shape, 1 / math.sqrt(shape[1])) if drawn else torch.zeros(shape)

@@ -42,7 +42,7 @@ def test_entmax_starts_as_entmax15_and_learns_its_alpha() -> None:
     torch.testing.assert_close(learned(scores), NORMALISERS["sparsemax"](3)(scores), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("position", ["nope", "rope", "rope+bias", "alibi", "goat", "goat+rope"])
+@pytest.mark.parametrize("position", ["nope", "rope", "rope+bias", "alibi", "goat", "goat+rope", "t5", "fire"])
 @pytest.mark.parametrize("normaliser", SPARSE)
 def test_every_prior_goes_with_every_normaliser(position: Any, normaliser: Any) -> None:
     config = ModelConfig(layers=2, position=PositionConfig(name=position), normaliser=normaliser)

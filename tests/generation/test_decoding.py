@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from dnagoat.attention.biased import Bias
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.fast.values import ColumnValues
 from dnagoat.attention.lanes.rows import BLOCK
@@ -19,7 +20,7 @@ from dnagoat.generation.decoding import Decoder, bytes_a_sequence
 from dnagoat.genome.alphabet import START
 from dnagoat.model.transformer import DnaLM
 
-SCHEMES = ("nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope")
+SCHEMES = ("nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope", "t5", "fire")
 NORMALISERS = ("softmax", "sparsemax", "entmax15", "entmax")
 LENGTH, CONTEXT = 28, 10  # nearly three times the training length
 RECENCY = {"alibi", "goat", "goat+rope"}
@@ -151,8 +152,11 @@ def test_a_sliding_window_sees_the_first_symbol_and_the_latest(scheme: str, mome
     i, j = torch.arange(LENGTH)[:, None], torch.arange(LENGTH)
     seen = (j <= i) & ((j == 0) | (j > i - (room - 1)))
 
-    def windowed(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
-        return scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=scale)
+    def windowed(
+        q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+    ) -> Tensor:
+        added = torch.zeros(LENGTH, LENGTH, dtype=q.dtype) if bias is None else bias.block()
+        return scaled_dot_product_attention(q, k, v, attn_mask=added.masked_fill(~seen, -torch.inf), scale=scale)
 
     with pytest.MonkeyPatch.context() as patch, torch.no_grad():
         for attention in made.attentions():

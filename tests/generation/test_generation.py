@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from dnagoat.attention.schemes.goat import GoatConfig
+from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.errors import OptionError, PromptError
 from dnagoat.generation.generate import Generated, generate, plan
@@ -58,7 +59,7 @@ def continued_by_full_passes(made: DnaLM, prompt: Codes, sample: int, options: S
 
 
 @pytest.mark.parametrize("momentum", [False, True], ids=["still", "momentum"])
-@pytest.mark.parametrize("scheme", ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"])
+@pytest.mark.parametrize("scheme", list(SCHEMES))
 def test_unequal_prompts_in_one_batch_give_what_full_passes_give_alone(scheme: str, momentum: bool) -> None:
     made, given = small(scheme, momentum).double(), prompts(0, 1, 7, 12, 12, 3)
     together = by_name(list(generate(made, given, LENGTH, OPTIONS, samples=2)))

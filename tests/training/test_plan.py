@@ -17,7 +17,7 @@ CPU = torch.device("cpu")
 
 @pytest.mark.parametrize("how", [Execution(), Execution(checkpoint_activations=True)], ids=["kept", "recomputed"])
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
-@pytest.mark.parametrize("position", ["rope", "goat", "alibi", "nope", "goat+rope", "rope+bias"])
+@pytest.mark.parametrize("position", ["rope", "goat", "alibi", "nope", "goat+rope", "rope+bias", "t5"])
 def test_activations_are_those_that_autograd_keeps(position: str, precision: str, how: Execution) -> None:
     options = {"model.position.name": position, "train.precision": precision, "train.batch_size": 3}
     config = configure("tiny", "data", "hash", 256, options)

@@ -1,4 +1,4 @@
-"""The log-prior of one query over the keys that a decoder holds: a row a head, the same for all sequences of a batch.
+"""The log-prior and the bias of one query over the keys that a decoder holds: a row a head, the same for all sequences.
 
 Position lanes need not be kept with the keys of every sequence. They are kept once, in float64, and taken relative to a
 key nearby before they are rounded: K_ij is needed up to a constant a row, and what is near is then exact to the last
@@ -22,11 +22,12 @@ AHEAD_SYMBOLS = 1 << 16
 
 
 class PriorRows:
-    """Key lanes by slot, and the lanes of the next positions; there is nothing to it where a scheme has no lanes."""
+    """Key lanes by slot, and the lanes of the next positions; nothing where a scheme has neither lanes nor bias."""
 
     def __init__(self, schemes: Sequence[PositionScheme], heads: int, room: int, like: Tensor) -> None:
         self.schemes, self.heads, self.room = schemes, heads, room
-        self.lanes = schemes[0].lanes
+        self.lanes, self.biased = schemes[0].lanes, schemes[0].biased
+        self._positions = torch.arange(room, device=like.device)  # of the keys, by slot
         shape = len(schemes) * heads, self.lanes, room
         self.keys = like.new_empty(shape, dtype=torch.float64)
         self._near = like.new_empty(shape)  # the same relative to the first key of the block
@@ -39,7 +40,7 @@ class PriorRows:
 
     def row(self, position: int, slot: int, seen: int) -> tuple[Tensor, ...] | None:
         """Each layer's log-prior (H, 1, S) of the query at `position`, whose own key lies at `slot`, or None."""
-        if not self.lanes:
+        if not (self.lanes or self.biased):
             return None
         if not self._row <= position < self._row + len(self._rows):
             self._look_ahead(position, slot)
@@ -48,17 +49,31 @@ class PriorRows:
 
     def _look_ahead(self, position: int, slot: int) -> None:
         """Rows of this position and of those after it, as one product: until the window slides, all have their keys."""
-        if position >= self._first + BLOCK:
+        if self.lanes and position >= self._first + BLOCK:
             self._make(position)
-        within = position - self._first
+        within = (position - self._first) % BLOCK
         few = max(1, AHEAD_SYMBOLS // self.room)
         count = min(AHEAD, few, BLOCK - within, self.room - slot) if slot == position else 1
-        following, slots = slice(within, within + count), slice(slot, slot + count)
+        held = min(position + count, self.room)
+        rows = self._products(slice(within, within + count), slice(slot, slot + count), held) if self.lanes else None
+        if self.biased:
+            self._positions[slot] = position  # those ahead are at their own slots from the start
+            bias = self._biases(position, count, held)
+            rows = bias if rows is None else rows + bias
+        assert rows is not None
+        self._rows, self._row = list(rows.unbind(1)), position
+
+    def _products(self, following: slice, slots: slice, held: int) -> Tensor:
+        """(L H, n, S) of the lanes of n queries and of the keys held."""
         self.keys[..., slots] = self._key[..., following]
         self._near[..., slots] = self._near_key[..., following]
-        held = min(position + count, self.room)
-        self._rows = list(torch.bmm(self._query[:, following], self._near[..., :held]).unbind(1))
-        self._row = position
+        return torch.bmm(self._query[:, following], self._near[..., :held])
+
+    def _biases(self, position: int, count: int, held: int) -> Tensor:
+        """(L H, n, S) of n queries from `position` on."""
+        queries = torch.arange(position, position + count, device=self._positions.device)
+        at = At(queries, self._positions[:held])
+        return torch.cat([bias for scheme in self.schemes if (bias := scheme.bias(at)) is not None])
 
     def _make(self, first: int) -> None:
         """Lanes of n positions: queries (L H, n, P) over the kernel's root, keys (L H, P, n)."""

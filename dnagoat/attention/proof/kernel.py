@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 # What an operator or a CUDA kernel has in its name, and what people call it; the first that fits is the one.
 KERNELS = (
     ("flash_attn", "flash-attn package"),
+    ("flex_attention", "flex attention"),
     ("_scaled_dot_product_cudnn_attention", "sdpa, cuDNN"),
     ("_scaled_dot_product_flash_attention_for_cpu", "sdpa, flash on CPU"),
     ("_scaled_dot_product_flash_attention", "sdpa, flash"),

@@ -60,6 +60,11 @@ class Subject:
         filtered = f" + convolution {self.convolution}" if self.convolution else ""
         return self.position.settings.called(self.name) + wide + sheared + filtered
 
+    @property
+    def gradient_bar(self) -> float:
+        """Gradients of the scheme's own parameters in float32."""
+        return SCHEMES[self.name].gradient_bar
+
     @cached_property
     def recency(self) -> bool:
         """Whether a part of it grows with the distance without end."""
@@ -254,7 +259,7 @@ def _float32(subject: Subject, length: int, device: str, name: str, kernel: Kern
     position = {key: errors.pop(key) for key in list(errors) if key.startswith("scheme.")}
     yield replace(row, quantity="content gradients", error=max(errors.values()), bar=content)
     if position:
-        yield replace(row, quantity="prior gradients", error=max(position.values()), bar=1e-3)
+        yield replace(row, quantity="prior gradients", error=max(position.values()), bar=subject.gradient_bar)
 
 
 def _half(dtype: torch.dtype, length: int, device: str, name: str, kernel: Kernel) -> Iterator[Parity]:

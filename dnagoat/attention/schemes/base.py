@@ -168,6 +168,16 @@ class PositionScheme(Module):
         """Query lanes (H, T, P) and key lanes (H, S, P), or with a leading B: product / `root` = log-prior."""
         return None
 
+    def bias(self, at: At) -> Tensor | None:
+        """(H, T, S), or with a leading B: nats that are added to the scores, where lanes cannot hold them. Any block of
+        queries and keys may be asked for; keys after their query are hidden, whatever it says of them."""
+        return None
+
+    @property
+    def biased(self) -> bool:
+        """Whether there is a bias."""
+        return _overrides(self, "bias")
+
     def constrain(self) -> None:
         """Puts parameters back where they are allowed to be; called after each optimizer step."""
 
@@ -183,8 +193,8 @@ class PositionScheme(Module):
 
     def removable(self) -> tuple[str, ...]:
         """What can be switched off, by name; by default what it overrides."""
-        does = {BIAS: "lanes_at", ROTATION: "rotate", EMBEDDING: "embed"}
-        return tuple(part for part, hook in does.items() if _overrides(self, hook))
+        does = {BIAS: ("lanes_at", "bias"), ROTATION: ("rotate",), EMBEDDING: ("embed",)}
+        return tuple(part for part, hooks in does.items() if any(_overrides(self, hook) for hook in hooks))
 
     def without(self, part: str) -> PositionScheme:
         """The same scheme, of the same width, of which one of the `removable` does nothing; the weights are shared."""
@@ -193,15 +203,17 @@ class PositionScheme(Module):
         return Mute(self, part)
 
     def log_prior(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """(H, T, S) float64: the log-prior up to a constant a row, from the very lanes that attention uses."""
+        """(H, T, S) float64: the log-prior up to a constant a row, from the very lanes and bias that attention uses."""
         import torch
 
+        at = At(queries, keys)
         with torch.no_grad():
-            lanes = self.lanes_at(At(queries, keys))
-            if lanes is None:
-                return torch.zeros(self.heads, len(queries), len(keys), dtype=torch.float64, device=queries.device)
-            query, key = (side.double() for side in lanes)
-            return query @ key.transpose(-1, -2) / self.root
+            prior = torch.zeros(self.heads, len(queries), len(keys), dtype=torch.float64, device=queries.device)
+            if (lanes := self.lanes_at(at)) is not None:
+                query, key = (side.double() for side in lanes)
+                prior = query @ key.transpose(-1, -2) / self.root
+            bias = self.bias(at)
+            return prior if bias is None else prior + bias.double()
 
     def kernel(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(H, T, S) float64: what positions alone give to the scores: the log-prior, and what biases add."""
@@ -210,7 +222,7 @@ class PositionScheme(Module):
     @property
     def prefers(self) -> bool:
         """Whether positions alone give anything to the scores."""
-        return any(_overrides(self, hook) for hook in ("lanes_at", "kernel"))
+        return any(_overrides(self, hook) for hook in ("lanes_at", "bias", "kernel"))
 
     def recency(self) -> Tensor | None:
         """(H,) slopes in nats a base of a part that prefers what is near."""
@@ -229,6 +241,10 @@ class PositionScheme(Module):
         return None
 
     # What it must compute, in plain float64, by the formulas of the papers: the proof compares the two.
+
+    gradient_bar: ClassVar[float] = (
+        1e-3  # the largest error in float32 of its parameters' gradients that the proof allows
+    )
 
     def exact_prior(self, i: Tensor, j: Tensor) -> Tensor | float:
         """K_ij of queries i (T, 1) and keys j (1, S), float64: (H, T, S), differentiable in the parameters."""

@@ -25,3 +25,10 @@ class Mute(PositionScheme):
         """Lanes are there, for the head's width is fixed, and say nothing where they are switched off."""
         lanes = self.scheme.lanes_at(at)
         return lanes if lanes is None or self.closed != BIAS else (torch.zeros_like(lanes[0]), lanes[1])
+
+    def bias(self, at: At) -> Tensor | None:
+        return self.scheme.bias(at)
+
+    @property
+    def biased(self) -> bool:
+        return self.scheme.biased and self.closed != BIAS

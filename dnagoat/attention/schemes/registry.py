@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from dnagoat.attention.schemes.alibi import Alibi
 from dnagoat.attention.schemes.base import PositionScheme
 from dnagoat.attention.schemes.biased_rope import BiasedRope
+from dnagoat.attention.schemes.fire import Fire
 from dnagoat.attention.schemes.goat import Goat
 from dnagoat.attention.schemes.rope import Rope
 from dnagoat.attention.schemes.rotated_goat import RotatedGoat
 from dnagoat.attention.schemes.sinusoidal import Sinusoidal
+from dnagoat.attention.schemes.t5 import T5
 from dnagoat.errors import FieldError, OptionError
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ SCHEMES: dict[str, type[PositionScheme]] = {
     "alibi": Alibi,
     "goat": Goat,
     "goat+rope": RotatedGoat,
+    "t5": T5,
+    "fire": Fire,
 }
 DEFAULT = "goat"
 PLAIN = "nope"  # without positions, and so without parameters for them

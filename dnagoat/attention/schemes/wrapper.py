@@ -27,6 +27,13 @@ class Wrapper(PositionScheme):
     def lanes_at(self, at: At) -> Pair | None:
         return self.inner.lanes_at(at)
 
+    def bias(self, at: At) -> Tensor | None:
+        return self.inner.bias(at)
+
+    @property
+    def biased(self) -> bool:
+        return self.inner.biased
+
     def constrain(self) -> None:
         self.inner.constrain()
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from dnagoat.attention.biased import Bias
 from dnagoat.attention.kernels import Kernel
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.schemes.base import At, Pair
-from dnagoat.evaluation.microscope.anatomy import causal
+from dnagoat.evaluation.microscope.anatomy import causal as visible
 from dnagoat.model.transformer import DnaLM
 
 
@@ -47,14 +48,18 @@ def observing(model: DnaLM, look: Callable[[Seen], None]) -> Iterator[None]:
 
 
 def _showing(attention: Attention, look: Callable[[Seen], None]) -> Kernel:
-    def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float, is_causal: bool, mask: Tensor | None) -> Tensor:
+    def kernel(
+        q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+    ) -> Tensor:
         assert mask is None, "a pass with a cache is not observed"
         lanes = q.shape[-1] - attention.scheme.content  # they stand before the content, see `assemble`
         query_bias, key_bias = _biases(attention, q[:1, ..., lanes:])
         biases = query_bias @ key_bias.mT
         content = (q[..., lanes:].double() @ k[..., lanes:].double().mT - biases) * scale
         prior = (q[:1, ..., :lanes].double() @ k[:1, ..., :lanes].double().mT + biases) * scale
-        allowed = causal(q.shape[-2], k.shape[-2], q.device)
+        if bias is not None:
+            prior = prior + bias.block().double()
+        allowed = visible(q.shape[-2], k.shape[-2], q.device)
         scores = (content + prior).masked_fill(~allowed, torch.finfo(torch.float64).min / 4)
         weights = attention.normaliser(scores)
         key_norms = (k[..., lanes:].double() - key_bias).norm(dim=-1)

@@ -22,7 +22,7 @@ def test_float32_is_within_the_bars(subject: Subject, length: int, batch: int) -
     forward, content = subject.bars(length)
     assert errors.pop("forward") <= forward
     for name, error in errors.items():
-        assert error <= (1e-3 if name.startswith("scheme.") else content), name
+        assert error <= (subject.gradient_bar if name.startswith("scheme.") else content), name
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.label)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from dnagoat.attention.biased import Bias
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.schemes.authors import AuthorsRecency, AuthorsSink
 from dnagoat.attention.schemes.base import At
@@ -98,7 +99,9 @@ def weights_of(layer: Attention, x: Tensor) -> Tensor:
     """(B, H, T, T): softmax of the very queries and keys that the kernel is given."""
     seen: list[Tensor] = []
 
-    def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
+    def kernel(
+        q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+    ) -> Tensor:
         hidden = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).triu(1)
         seen.append((q @ k.mT * scale).masked_fill(hidden, -torch.inf).softmax(-1))
         return v

@@ -13,7 +13,7 @@ from dnagoat.evaluation.microscope.anatomy import normalised
 from dnagoat.evaluation.microscope.observe import Seen, observing
 from dnagoat.model.transformer import DnaLM
 
-SCHEMES = ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope"]
+SCHEMES = ["nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope", "t5", "fire"]
 
 
 def model_of(name: str, momentum: float | None = None, form: Form = "own", content: int | None = None) -> DnaLM:
@@ -102,7 +102,8 @@ def test_every_part_matters_while_it_is_off_and_is_back_afterwards(name: str) ->
 
 def test_which_parts_there_are() -> None:
     assert parts_of(model_of("nope")) == []
-    assert parts_of(model_of("alibi")) == ["bias"]
+    for fixed in ("alibi", "t5", "fire"):
+        assert parts_of(model_of(fixed)) == ["bias"]
     assert parts_of(model_of("rope+bias")) == ["bias", "rotation"]
     convolved = model_of("rope").config.but(position=PositionConfig(name="rope", convolution=3))
     assert parts_of(DnaLM(convolved)) == ["rotation", "convolution"]
