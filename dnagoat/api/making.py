@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnagoat.api.keywords import Place, Result, Rules, hear_nothing, never_stop
-from dnagoat.attention.schemes.registry import DEFAULT
 from dnagoat.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ def train(
     dataset: Dataset | Place,
     out: Place,
     *,
-    arm: str = DEFAULT,
+    arm: str = "goat",
     preset: str = "small",
     steps: int | None = None,
     batch_size: int | None = None,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
+from dnagoat.attention import biased
+from dnagoat.attention.biased import Bias
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.kernels import flash_fault
 from dnagoat.attention.proof import parity
 from dnagoat.attention.proof.kernel import kernel_of
 from dnagoat.attention.proof.parity import ALIBI_LIKE, SUBJECTS, Subject
+from dnagoat.attention.schemes.base import At
 from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.model.transformer import DnaLM
 
@@ -65,3 +68,31 @@ def test_cached_equals_full_in_float64() -> None:
         cache = Cache(model.config, 2, 40, device="cuda", dtype=torch.float64)
         parts = [model(codes[:, a:b], cache) for a, b in ((0, 30), (30, 31), (31, 40))]
         torch.testing.assert_close(torch.cat(parts, dim=1), model(codes), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["t5", "fire"])
+@pytest.mark.parametrize(("precision", "bar"), [(torch.float32, 1e-5), (torch.bfloat16, 2e-2)])
+def test_a_bias_by_flex_attention_is_the_reference_with_its_gradients(
+    name: str, precision: torch.dtype, bar: float
+) -> None:
+    layer = Subject(name).layer("cuda")
+    at, (q, k, v) = At(torch.arange(300, device="cuda")), torch.randn(3, 2, 4, 300, 64, device="cuda")
+    flow = torch.randn_like(q)
+    found = []
+    for kernel, dtype in ((biased.flex, precision), (biased.attend, torch.float32)):
+        given = [x.to(dtype, copy=True).requires_grad_() for x in (q, k, v)]
+        y = kernel(*given, 1 / layer.scheme.root, True, None, Bias(layer.scheme, at))
+        parameters = list(layer.scheme.parameters())
+        found.append([y, *torch.autograd.grad(y, [*given, *parameters], flow.to(y.dtype))])
+    for got, want in zip(*found, strict=True):
+        assert parity.error(got, want.double()) <= bar
+
+
+@pytest.mark.parametrize("name", ["t5", "fire"])
+def test_a_scheme_with_a_bias_trains_by_flex_attention(name: str) -> None:
+    model = DnaLM(ModelConfig(layers=1, position=PositionConfig(name=name))).cuda()
+    codes = torch.zeros(2, 512, dtype=torch.long, device="cuda")
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        ran = kernel_of(lambda: model(codes).sum().backward())
+    assert ran == "flex attention"
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.position_parameters().values())

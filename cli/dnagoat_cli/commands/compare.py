@@ -20,7 +20,7 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
 [bold]Arms[/bold]
 
-  rope, rope+bias, alibi, nope, sinusoidal, goat, goat+rope; goat:spectral+sink for some parts alone.
+  rope, rope+bias, alibi, nope, sinusoidal, t5, fire, goat, goat+rope; goat:spectral+sink for some parts alone.
 
   @form=authors @init=seeded @distances=1/2,1/- @amplitude=0.5 @rank=4 @periods=3/171 @sink-width=32
   @rope-base=500 @momentum=0.3 @convolution=4 @heads=4 @content=59 @normaliser=entmax15

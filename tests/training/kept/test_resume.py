@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError, Stopped
 from dnagoat.files import read_json
+from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import STATE, model_sha256, present
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.loop import train
@@ -57,6 +59,21 @@ def test_a_signal_in_the_last_step_finds_the_run_done(config: RunConfig, whole: 
     said: list[str] = []
     assert len(list(train(config, out, device="cpu", stop=stops_at(12), say=said.append))) == 12
     assert (said, (out / "summary.json").exists(), timeless(out)) == ([], True, timeless(whole))
+
+
+@pytest.mark.parametrize("name", ["t5", "fire"])
+def test_a_scheme_with_a_bias_is_trained_and_resumed_bit_for_bit(config: RunConfig, tmp_path: Path, name: str) -> None:
+    biased = changed(config, {"model.position.name": name, "train.lr": 0.05})
+    losses = [step.loss for step in train(biased, tmp_path / "whole", device="cpu")]
+    assert losses[-1] < losses[0]
+    with pytest.raises(Stopped):
+        list(train(biased, tmp_path / "run", device="cpu", stop=stops_at(5)))
+    list(train(biased, tmp_path / "run", device="cpu", resume=True))
+    whole, run = (open_run(tmp_path / each).checkpoint("last") for each in ("whole", "run"))
+    assert model_sha256(run) == model_sha256(whole)
+    start = dict(DnaLM(biased.model, biased.train.seed).position_parameters())
+    ended = open_run(tmp_path / "run").model("last").position_parameters()
+    assert all(not torch.equal(start[each], ended[each]) for each in start), "every one of them has learned"
 
 
 def test_the_authors_form_is_resumed_bit_for_bit(config: RunConfig, tmp_path: Path) -> None:
