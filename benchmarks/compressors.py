@@ -25,7 +25,7 @@ from time import perf_counter
 import numpy as np
 from rows import Row, finish
 
-from dnagoat.evaluation.registry import MeasureOptions
+from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.scoring.scored import pieces_of
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import Dataset, open_dataset
@@ -47,7 +47,7 @@ TARGET_MODELS = ("3:1:1:0:0.9/0:0:0", "12:20:1:1:0.94/0:0:0", "20:500:1:30:0.95/
 def letters(tokens: np.ndarray) -> bytes:
     """The bases as text; N is left out."""
     codes = tokens & 7
-    return LETTERS[codes[codes < 4]].tobytes()
+    return bytes(LETTERS[codes[codes < 4]])
 
 
 def texts(dataset: Dataset, windows: int | None) -> tuple[bytes, bytes]:
@@ -68,7 +68,7 @@ def geco3(source: Path, reference: bytes, target: bytes) -> tuple[float, float]:
         (Path(folder) / "target").write_bytes(reference[-LEARNING:] + target)
         models = [word for model in REFERENCE_MODELS for word in ("-rm", model)]
         models += [word for model in TARGET_MODELS for word in ("-tm", model)]
-        command = [built / "GeCo3", "-e", *models, "-lr", "0.03", "-hs", "64", "-r", "reference", "target"]
+        command = [str(built / "GeCo3"), "-e", *models, "-lr", "0.03", "-hs", "64", "-r", "reference", "target"]
         start = perf_counter()
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
         seconds = perf_counter() - start
@@ -91,7 +91,7 @@ def zstd(reference: bytes, target: bytes) -> tuple[float, float]:
         files[0].write_bytes(reference)
         files[1].write_bytes(target)
         start = perf_counter()
-        command = ["zstd", "--ultra", "-22", "--long=27", "--patch-from", files[0], files[1], "-o", files[2]]
+        command = ["zstd", "--ultra", "-22", "--long=27", "--patch-from", *map(str, files[:2]), "-o", str(files[2])]
         subprocess.run(command, check=True, capture_output=True)
         return files[2].stat().st_size * 8 * math.log(2) / len(target), perf_counter() - start
 

@@ -31,7 +31,7 @@ def model() -> DnaLM:
     with torch.no_grad():
         for block in made.blocks:
             for weight in block.parameters():
-                weight *= SHARPER if weight.dim() == 2 else 1
+                weight.mul_(SHARPER if weight.dim() == 2 else 1)
     return made
 
 

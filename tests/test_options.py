@@ -113,11 +113,12 @@ def test_all_classes_that_commands_make_are_looked_at() -> None:
     found = {kind.__name__ for kind in _below(Frozen) if kind.__module__.startswith("dnagoat")}
     from dnagoat.attention.schemes.settings import Settings
 
-    schemes = {kind.__name__ for kind in [Settings, *_below(Settings)]}
+    kinds: list[type[Any]] = [Settings, *_below(Settings)]
+    schemes = {kind.__name__ for kind in kinds}
     assert found - kept - whole - schemes - {owner.__name__ for _, owner, _ in MADE} == set()
 
 
-def _below(kind: type) -> typing.Iterator[type]:
+def _below(kind: type[Any]) -> typing.Iterator[type[Any]]:
     for child in kind.__subclasses__():
         yield child
         yield from _below(child)

@@ -13,8 +13,6 @@ import entmax
 import torch
 from torch import Tensor, nn
 
-Normalise = Callable[[Tensor], Tensor]
-
 
 class Softmax(nn.Module):
     def forward(self, scores: Tensor) -> Tensor:

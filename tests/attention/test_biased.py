@@ -110,7 +110,7 @@ def test_every_kernel_takes_a_bias(name: str) -> None:
     (q, k, v), bias = drawn(50), bias_of(name, At(torch.arange(50)))
     whole = [kernel(q, k, v, 0.25, True, None, bias) for kernel in (sdpa, flash, dense(lambda s: s.softmax(-1)))]
     assert torch.equal(whole[0], whole[1]) and torch.equal(whole[0], whole[2])
-    half = sdpa(*(x.bfloat16() for x in (q, k, v)), 0.25, True, None, bias)
+    half = sdpa(q.bfloat16(), k.bfloat16(), v.bfloat16(), 0.25, True, None, bias)
     assert half.dtype == torch.bfloat16 and (half - whole[0]).abs().max() < 0.05
 
 

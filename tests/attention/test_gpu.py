@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
@@ -79,7 +81,11 @@ def test_a_bias_by_flex_attention_is_the_reference_with_its_gradients(
     at, (q, k, v) = At(torch.arange(300, device="cuda")), torch.randn(3, 2, 4, 300, 64, device="cuda")
     flow = torch.randn_like(q)
     found = []
-    for kernel, dtype in ((biased.flex, precision), (biased.attend, torch.float32)):
+    kernels: list[tuple[Callable[..., torch.Tensor], torch.dtype]] = [
+        (biased.flex, precision),
+        (biased.attend, torch.float32),
+    ]
+    for kernel, dtype in kernels:
         given = [x.to(dtype, copy=True).requires_grad_() for x in (q, k, v)]
         y = kernel(*given, 1 / layer.scheme.root, True, None, Bias(layer.scheme, at))
         parameters = list(layer.scheme.parameters())

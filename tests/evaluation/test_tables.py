@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dnagoat.evaluation.measures import measure_names
+from dnagoat.evaluation.registry import MEASURES
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.reporting.contents import SECTIONS, section_of
 from dnagoat.reporting.sections.likelihood import context_sentence
@@ -37,4 +37,4 @@ def test_each_stratum_shows_its_blocks() -> None:
 def test_every_measure_has_its_section() -> None:
     """A new measure is its file and its section; both name the files that runs keep alike."""
     needs = [need for section in SECTIONS for need in (*section.needs, *section.may_show)]
-    assert {need.measure for need in needs} == set(measure_names())
+    assert {need.measure for need in needs} == set(MEASURES)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from dnagoat.attention.biased import Bias
 from dnagoat.attention.fast.subnormals import (
     GRAIN,
     SUBNORMAL,
@@ -102,11 +103,13 @@ def steep(inside: AbstractContextManager[None]) -> tuple[int, int, list[Tensor]]
         seen.append(scores.softmax(-1))
         return seen[0]
 
-    def looking(q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None) -> Tensor:
+    def looking(
+        q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+    ) -> Tensor:
         for side in (q, k, v):
             side.retain_grad()
             seen.append(side)
-        return sdpa(q, k, v, scale, causal, mask)
+        return sdpa(q, k, v, scale, causal, mask, bias)
 
     with inside:
         layer.kernel = dense(looked_at)

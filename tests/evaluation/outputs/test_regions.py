@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from dnagoat.genome.read.genome import Genome
 from dnagoat.genome.read.source import Source
 from dnagoat.model.transformer import DnaLM
 from dnagoat_cli import app
+from tests.evaluation.conftest import MakeRun
 from tests.genome.small import fasta, random_bases
 
 BASES = random_bases(900, seed=4)
@@ -28,7 +30,7 @@ CONTEXT, STRIDE = 64, 32  # the training length of the models here, and its half
 
 
 def region_scores(
-    model: DnaLM, folder: Path, bed: str, records: dict[str, str] | None = None, **options: object
+    model: DnaLM, folder: Path, bed: str, records: dict[str, str] | None = None, **options: Any
 ) -> list[Region]:
     (folder / "g.fa").write_text(fasta(records or {"one": BASES}))
     (folder / "r.bed").write_text(bed)
@@ -51,7 +53,7 @@ def by_hand(model: DnaLM, text: str, start: int, end: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 10), (7, 300), (400, 433), (500, 900), (899, 900)])
-def test_each_base_is_read_with_what_lies_before_it(make_run, tmp_path: Path, start: int, end: int) -> None:
+def test_each_base_is_read_with_what_lies_before_it(make_run: MakeRun, tmp_path: Path, start: int, end: int) -> None:
     model = make_run("goat").model()
     (found,) = region_scores(model, tmp_path, f"one\t{start}\t{end}\tx\t0\t-\n")
     forward = by_hand(model, BASES, start, end)
@@ -62,13 +64,14 @@ def test_each_base_is_read_with_what_lies_before_it(make_run, tmp_path: Path, st
     assert (found.record.scored, found.record.length) == (end - start, end - start)
 
 
-def test_columns_mean_what_they_mean_for_sequences(make_run, tmp_path: Path) -> None:
+def test_columns_mean_what_they_mean_for_sequences(make_run: MakeRun, tmp_path: Path) -> None:
     model = make_run("rope").model()
     beds = "one\t100\t150\ta\none\t300\t420\tb\none\t880\t900\n"
     found = region_scores(model, tmp_path, beds, context=64, stride=64)  # a stride of all leaves no context before
     texts = [(str(n), encode(BASES[r.interval.start : r.interval.end])) for n, r in enumerate(found)]
     for region, record in zip(found, score_sequences(model, texts, 512, 64, 64), strict=True):
-        row, other = region.row(), record.row()
+        row: dict[str, Any] = region.row()
+        other = record.row()
         assert {name: row[name] for name in other if name != "name"} == pytest.approx(
             {name: cell for name, cell in other.items() if name != "name"}, abs=1e-4
         )
@@ -76,7 +79,9 @@ def test_columns_mean_what_they_mean_for_sequences(make_run, tmp_path: Path) -> 
     assert [region.row()["name"] for region in found] == ["a", "b", "."]
 
 
-def test_a_long_region_in_parts_is_the_whole(make_run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_region_in_parts_is_the_whole(
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = make_run("goat").model()
     beds = "one\t3\t900\none\t0\t97\n"
     whole = region_scores(model, tmp_path, beds)
@@ -88,7 +93,7 @@ def test_a_long_region_in_parts_is_the_whole(make_run, tmp_path: Path, monkeypat
 
 @pytest.mark.parametrize("at_once", [1, 1 << 22])
 def test_tracks_lie_on_the_chromosome_in_order(
-    make_run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+    make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     monkeypatch.setattr(module, "AT_ONCE", at_once)
     model = make_run("rope").model()
@@ -113,12 +118,12 @@ def test_tracks_lie_on_the_chromosome_in_order(
         ("one\t5\t9\tx\t0\tminus\n", "line 1: strand 'minus'"),
     ],
 )
-def test_what_is_not_there_is_said(make_run, tmp_path: Path, bed: str, said: str) -> None:
+def test_what_is_not_there_is_said(make_run: MakeRun, tmp_path: Path, bed: str, said: str) -> None:
     with pytest.raises(SourceError, match=said):
         region_scores(make_run().model(), tmp_path, bed)
 
 
-def test_a_track_has_one_value_a_base(make_run, tmp_path: Path) -> None:
+def test_a_track_has_one_value_a_base(make_run: MakeRun, tmp_path: Path) -> None:
     model = make_run().model()
     overlapping = "one\t5\t20\none\t15\t30\n"
     assert len(region_scores(model, tmp_path, overlapping)) == 2
@@ -132,7 +137,7 @@ def run_it(*words: object) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def test_the_command_writes_tables_bed_and_tracks(make_run, tmp_path: Path) -> None:
+def test_the_command_writes_tables_bed_and_tracks(make_run: MakeRun, tmp_path: Path) -> None:
     pyBigWig = pytest.importorskip("pyBigWig", reason="needs the package pyBigWig")
     run = make_run("goat")
     (tmp_path / "g.fa").write_text(fasta({"one": BASES}))
@@ -159,7 +164,7 @@ def test_the_command_writes_tables_bed_and_tracks(make_run, tmp_path: Path) -> N
     track.close()
 
 
-def test_sequences_are_scored_as_evaluate_does(make_run, tmp_path: Path) -> None:
+def test_sequences_are_scored_as_evaluate_does(make_run: MakeRun, tmp_path: Path) -> None:
     run = make_run("rope")
     (tmp_path / "s.fa").write_text(fasta({"a": BASES[:100], "none": "", "b": BASES[100:130]}))
     code, out, _ = run_it("sequences", run.path, tmp_path / "s.fa")
@@ -168,7 +173,7 @@ def test_sequences_are_scored_as_evaluate_does(make_run, tmp_path: Path) -> None
     assert [line.split("\t")[0] for line in out.splitlines()] == ["name", "a", "none", "b"]
 
 
-def test_variants_by_the_command(make_run, tmp_path: Path) -> None:
+def test_variants_by_the_command(make_run: MakeRun, tmp_path: Path) -> None:
     pytest.importorskip("pysam", reason="needs the package pysam")
     run = make_run("rope")
     (tmp_path / "g.fa").write_text(fasta({"one": BASES}))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -34,7 +35,7 @@ def write_genome(path: Path, records: dict[str, str]) -> Path:
     return path
 
 
-def write_calls(path: Path, lines: list[tuple[object, ...]], header: str = "") -> Path:
+def write_calls(path: Path, lines: Sequence[tuple[object, ...]], header: str = "") -> Path:
     """VCF of (sequence, 1-based position, REF, ALT)."""
     body = "".join(f"{name}\t{at}\t.\t{ref}\t{alt}\t.\t.\t.\n" for name, at, ref, alt in lines)
     path.write_text("##fileformat=VCFv4.2\n" + header + COLUMNS + body)
@@ -62,7 +63,7 @@ def bases() -> str:
     return "".join(np.random.default_rng(5).choice(list("ACGT"), 3_000))
 
 
-Score = Callable[..., list[dict[str, object]]]
+Score = Callable[..., list[dict[str, Any]]]
 
 
 @pytest.fixture
@@ -77,12 +78,12 @@ def score_file(tmp_path: Path) -> Score:
         said: list[str] | None = None,
         frame: Frame = FRAME,
         resume: bool = False,
-        **options: object,
-    ) -> list[dict[str, object]]:
+        **options: Any,
+    ) -> list[dict[str, Any]]:
         places = Places(out, tmp_path / "rows.parquet", resume)
         said = [] if said is None else said
         score_variants(Scorer(model, "run", "0" * 64, 256), calls, genome, frame, places, say=said.append, **options)
-        rows: list[dict[str, object]] = pq.read_table(tmp_path / "rows.parquet").to_pylist()
+        rows: list[dict[str, Any]] = pq.read_table(tmp_path / "rows.parquet").to_pylist()
         return rows
 
     return score

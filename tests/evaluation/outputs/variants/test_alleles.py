@@ -9,7 +9,8 @@ import pytest
 
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.outputs.variants.alleles import Frame
-from tests.evaluation.outputs.variants.conftest import FRAME, by_hand, turned, write_calls, write_genome
+from tests.evaluation.conftest import MakeRun
+from tests.evaluation.outputs.variants.conftest import FRAME, Score, by_hand, turned, write_calls, write_genome
 
 EXACT = 1e-5  # nats
 
@@ -44,7 +45,7 @@ def widest(bases: str, start: int, ref: str, alt: str) -> tuple[int, str, str]:
 
 @pytest.mark.parametrize("position", ["goat", "rope"])
 def test_five_hundred_variants_against_passes_over_edited_sequences(
-    make_run, bases: str, tmp_path: Path, score_file, position: str
+    make_run: MakeRun, bases: str, tmp_path: Path, score_file: Score, position: str
 ) -> None:
     model = make_run(position).model()
     changes = random_changes(bases, 500 if position == "goat" else 50)
@@ -61,7 +62,9 @@ def test_five_hundred_variants_against_passes_over_edited_sequences(
         assert record["llr"] == pytest.approx(sum(want) / 2, abs=4 * EXACT)
 
 
-def test_a_reversed_genome_gives_reversed_scores(make_run, bases: str, tmp_path: Path, score_file) -> None:
+def test_a_reversed_genome_gives_reversed_scores(
+    make_run: MakeRun, bases: str, tmp_path: Path, score_file: Score
+) -> None:
     model = make_run("goat").model()
     changes = random_changes(bases, 60)
     plain = write_genome(tmp_path / "g.fa", {"one": bases})
@@ -76,7 +79,9 @@ def test_a_reversed_genome_gives_reversed_scores(make_run, bases: str, tmp_path:
         )
 
 
-def test_one_change_has_one_score_however_it_is_written(make_run, tmp_path: Path, score_file, bases: str) -> None:
+def test_one_change_has_one_score_however_it_is_written(
+    make_run: MakeRun, tmp_path: Path, score_file: Score, bases: str
+) -> None:
     text = bases[:300] + "CACACACACA" + "T" + bases[311:600]
     genome = write_genome(tmp_path / "g.fa", {"one": text})
     written = [
@@ -92,7 +97,7 @@ def test_one_change_has_one_score_however_it_is_written(make_run, tmp_path: Path
 
 
 def test_alleles_of_one_record_are_those_of_records_of_their_own(
-    make_run, bases: str, tmp_path: Path, score_file
+    make_run: MakeRun, bases: str, tmp_path: Path, score_file: Score
 ) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     ref = bases[500]
@@ -105,7 +110,7 @@ def test_alleles_of_one_record_are_those_of_records_of_their_own(
     assert len(set(ratios)) == len(alts)
 
 
-def test_a_model_without_a_start_symbol(make_run, bases: str, tmp_path: Path, score_file) -> None:
+def test_a_model_without_a_start_symbol(make_run: MakeRun, bases: str, tmp_path: Path, score_file: Score) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     alt = "ACGT"["ACGT".index(bases[700]) - 1]
     calls = write_calls(tmp_path / "c.vcf", [("one", 701, bases[700], alt)])

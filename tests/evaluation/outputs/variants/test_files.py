@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dnagoat.errors import MissingError, OptionError, SourceError
 from dnagoat.evaluation.outputs.variants import score as module
-from tests.evaluation.outputs.variants.conftest import FRAME, write_calls, write_genome
+from dnagoat.evaluation.outputs.variants.alleles import score_changes
+from dnagoat.model.transformer import DnaLM
+from tests.evaluation.conftest import MakeRun
+from tests.evaluation.outputs.variants.conftest import FRAME, Score, write_calls, write_genome
 
 pysam = pytest.importorskip("pysam", reason="needs the package pysam")
 
 
 @pytest.fixture
-def model(make_run):
+def model(make_run: MakeRun) -> DnaLM:
     return make_run("rope").model()
 
 
@@ -29,7 +33,9 @@ def snv(bases: str, at: int, name: str = "one") -> tuple[str, int, str, str]:
     return name, at, bases[at - 1], other(bases[at - 1])
 
 
-def test_every_awkward_record_keeps_its_place_and_says_why(model, bases: str, tmp_path: Path, score_file) -> None:
+def test_every_awkward_record_keeps_its_place_and_says_why(
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score
+) -> None:
     text = bases[:400] + "NN" + bases[402:600].lower() + "R" + bases[601:]
     genome = write_genome(tmp_path / "g.fa", {"one": text})
     long = bases[999 : 999 + FRAME.longest + 2]
@@ -69,8 +75,8 @@ def test_every_awkward_record_keeps_its_place_and_says_why(model, bases: str, tm
     with pysam.VariantFile(str(out)) as file:
         records = list(file)
         assert [(r.chrom, r.pos) for r in records] == [line[:2] for line in lines]
-    for record, whys in zip(records, lines.values(), strict=True):
-        whys = whys if isinstance(whys, tuple) else (whys,)
+    for record, one in zip(records, lines.values(), strict=True):
+        whys = one if isinstance(one, tuple) else (one,)
         ratios = record.info.get("DNAGOAT_LLR", (None,) * len(whys))
         assert [ratio is None for ratio in ratios] == [why is not None for why in whys]
         if any(whys):
@@ -85,7 +91,9 @@ UNDECLARED = (
 
 
 @pytest.mark.parametrize("suffix", [".vcf", ".vcf.gz", ".bcf"])
-def test_other_readers_read_what_was_written(model, bases: str, tmp_path: Path, score_file, suffix: str) -> None:
+def test_other_readers_read_what_was_written(
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score, suffix: str
+) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     calls = tmp_path / "c.vcf"
     calls.write_text(UNDECLARED.format(bases[299], bases[300], other(bases[300])))
@@ -108,7 +116,7 @@ def test_other_readers_read_what_was_written(model, bases: str, tmp_path: Path, 
         assert float(dict(word.split("=") for word in fields[7].split(";"))["DNAGOAT_LLR"])
 
 
-def test_bgzip_and_bcf_are_read_as_the_text_is(model, bases: str, tmp_path: Path, score_file) -> None:
+def test_bgzip_and_bcf_are_read_as_the_text_is(model: DnaLM, bases: str, tmp_path: Path, score_file: Score) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     plain = write_calls(tmp_path / "c.vcf", [snv(bases, 300), snv(bases, 700)], "##contig=<ID=one>\n")
     want = score_file(model, plain, genome)
@@ -120,7 +128,7 @@ def test_bgzip_and_bcf_are_read_as_the_text_is(model, bases: str, tmp_path: Path
         assert score_file(model, tmp_path / name, genome) == want
 
 
-def test_names_follow_the_one_rule_and_are_told(model, bases: str, tmp_path: Path, score_file) -> None:
+def test_names_follow_the_one_rule_and_are_told(model: DnaLM, bases: str, tmp_path: Path, score_file: Score) -> None:
     genome = write_genome(tmp_path / "g.fa", {"chr1": bases[:1_500], "chr2": bases[1_500:]})
     said: list[str] = []
     rows = score_file(model, write_calls(tmp_path / "c.vcf", [snv(bases, 300, "1")]), genome, said=said)
@@ -132,7 +140,7 @@ def test_names_follow_the_one_rule_and_are_told(model, bases: str, tmp_path: Pat
 
 
 def test_a_piece_of_a_chromosome_is_found_by_the_chromosomes_coordinates(
-    model, bases: str, tmp_path: Path, score_file
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score
 ) -> None:
     whole = write_genome(tmp_path / "w.fa", {"chr7": bases})
     pieces = write_genome(tmp_path / "p.fa", {"chr7_500_1500": bases[500:1_500], "chr7_2000_2500": bases[2_000:2_500]})
@@ -143,7 +151,7 @@ def test_a_piece_of_a_chromosome_is_found_by_the_chromosomes_coordinates(
 
 
 def test_records_that_do_not_fit_the_genome_are_counted_and_refused(
-    model, bases: str, tmp_path: Path, score_file
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score
 ) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     wrong = ("one", 300, other(bases[299]), bases[299])
@@ -167,34 +175,34 @@ def test_records_that_do_not_fit_the_genome_are_counted_and_refused(
         "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\none\t5\t.\tA\n",
     ],
 )
-def test_what_is_no_file_of_variants(model, bases: str, tmp_path: Path, score_file, text: str) -> None:
+def test_what_is_no_file_of_variants(model: DnaLM, bases: str, tmp_path: Path, score_file: Score, text: str) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     (tmp_path / "c.vcf").write_text(text)
     with pytest.raises(SourceError, match=r"c\.vcf"):
         score_file(model, tmp_path / "c.vcf", genome)
 
 
-def test_a_file_that_was_cut_short(model, bases: str, tmp_path: Path, score_file, shared: Path) -> None:
+def test_a_file_that_was_cut_short(model: DnaLM, bases: str, tmp_path: Path, score_file: Score, shared: Path) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     with pytest.raises(SourceError, match="truncated_real_vcf"):
         score_file(model, shared / "awkward" / "truncated_real_vcf.gz", genome)
 
 
 def test_an_interrupted_run_goes_on_where_it_was(
-    model, bases: str, tmp_path: Path, score_file, monkeypatch: pytest.MonkeyPatch
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     calls = write_calls(tmp_path / "c.vcf", [snv(bases, at) for at in range(100, 160)])
     whole = score_file(model, calls, genome)
     monkeypatch.setattr(module, "AT_ONCE", 16)
-    score, times = module.score_changes, 0
+    times = 0
 
-    def stop_in_the_third(*given: object) -> np.ndarray:
+    def stop_in_the_third(*given: Any) -> np.ndarray:
         nonlocal times
         times += 1
         if times == 3:
             raise KeyboardInterrupt
-        return score(*given)
+        return score_changes(*given)
 
     monkeypatch.setattr(module, "score_changes", stop_in_the_third)
     out, partial = tmp_path / "s.vcf", tmp_path / "s.vcf.partial"
@@ -210,7 +218,7 @@ def test_an_interrupted_run_goes_on_where_it_was(
     assert not partial.exists()
 
 
-def test_another_setting_starts_anew_and_says_so(model, bases: str, tmp_path: Path, score_file) -> None:
+def test_another_setting_starts_anew_and_says_so(model: DnaLM, bases: str, tmp_path: Path, score_file: Score) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     calls = write_calls(tmp_path / "c.vcf", [snv(bases, 300)])
     (tmp_path / "s.vcf.partial").write_bytes(b'{"after": 3}\nrows')
@@ -221,7 +229,9 @@ def test_another_setting_starts_anew_and_says_so(model, bases: str, tmp_path: Pa
         assert any("starts anew" in sentence for sentence in said) or not resume
 
 
-def test_fields_that_are_there_are_not_written_over(model, bases: str, tmp_path: Path, score_file) -> None:
+def test_fields_that_are_there_are_not_written_over(
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score
+) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     calls = write_calls(tmp_path / "c.vcf", [snv(bases, 300)])
     score_file(model, calls, genome, tmp_path / "once.vcf")
@@ -233,7 +243,9 @@ def test_fields_that_are_there_are_not_written_over(model, bases: str, tmp_path:
     assert record.info["second_LLR"] == record.info["DNAGOAT_LLR"]
 
 
-def test_unsorted_variants_keep_their_order_and_have_no_index(model, bases: str, tmp_path: Path, score_file) -> None:
+def test_unsorted_variants_keep_their_order_and_have_no_index(
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score
+) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     calls = write_calls(tmp_path / "c.vcf", [snv(bases, at) for at in (900, 300, 600)])
     said: list[str] = []
@@ -243,7 +255,9 @@ def test_unsorted_variants_keep_their_order_and_have_no_index(model, bases: str,
     assert not (tmp_path / "s.vcf.gz.tbi").exists()
 
 
-def test_a_file_without_a_variant_is_written_without_one(model, bases: str, tmp_path: Path, score_file) -> None:
+def test_a_file_without_a_variant_is_written_without_one(
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score
+) -> None:
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
     for name in ("s.vcf", "s.vcf.gz", "s.bcf"):
         assert score_file(model, write_calls(tmp_path / "c.vcf", []), genome, tmp_path / name) == []
@@ -252,7 +266,7 @@ def test_a_file_without_a_variant_is_written_without_one(model, bases: str, tmp_
 
 
 def test_without_pysam_it_is_one_sentence(
-    model, bases: str, tmp_path: Path, score_file, monkeypatch: pytest.MonkeyPatch
+    model: DnaLM, bases: str, tmp_path: Path, score_file: Score, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pysam", None)
     genome = write_genome(tmp_path / "g.fa", {"one": bases})
