@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dnagoat.genome.dataset import Dataset
+from dnagoat.training.kept.folder import open_folder
 from dnagoat.training.kept.run import open_run
 from dnagoat_cli import app
 from tests.evaluation.conftest import MakeRun
@@ -122,6 +123,22 @@ def test_a_folder_for_results_that_takes_none_is_named(make_run: MakeRun, tmp_pa
     for name, said in (("file", "is a file; give the name of a folder"), ("-", "and a folder is written")):
         done = call(command, make_run().path, "--results", tmp_path / "file" if name == "file" else "-")
         assert done.exit_code == 2 and said in done.stderr and "--results" in done.stderr
+
+
+def test_folders_are_tried_before_anything_is_trained(dataset: Dataset, make_run: MakeRun, tmp_path: Path) -> None:
+    """A stream is no folder, and a finished comparison is not scored again where its verdict could not be kept."""
+    done = call("compare", dataset.path, "--arm", "rope", "--out", "-")
+    assert done.exit_code == 2 and "--out - is standard output, and a folder is written" in done.stderr
+    done = call("train", dataset.path, "--out", "/dev/null")
+    assert done.exit_code == 2 and "--out /dev/null is no folder, and a folder is written" in done.stderr
+    (out := tmp_path / "comparison").mkdir()
+    with read_only(out):
+        for words in (("compare", dataset.path, "--arm", "rope", "--seeds", 1), ("train", dataset.path)):
+            done = call(*words, "--out", out / "below", "--preset", "tiny", "--steps", 1, "--device", "cpu")
+            assert done.exit_code == 2 and f"{out}/below cannot be written (" in done.stderr
+            assert done.stderr.count("\n") == 1 and "--results" not in done.stderr
+    (tmp_path / "link").symlink_to("new/run")
+    assert open_folder(tmp_path / "link") is None and (tmp_path / "new" / "run").is_dir()
 
 
 def test_one_report_at_a_time_is_made_for_a_folder(make_run: MakeRun, tmp_path: Path) -> None:

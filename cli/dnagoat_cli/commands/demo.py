@@ -34,8 +34,10 @@ def demo(
 ) -> None:
     from time import monotonic
 
+    from dnagoat.folders import may_fill
     from dnagoat_cli import demonstration as stages
 
+    may_fill(folder, "--folder")
     began = monotonic()
     plan = stages.plan(folder, steps)
     with stages.own_advice():

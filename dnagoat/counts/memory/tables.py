@@ -149,7 +149,9 @@ def _build(dataset: Dataset, folder: Path, budget: float, progress: Progress) ->
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
     except OSError as fault:
-        raise DatasetError(f"{folder} cannot be written: {fault.strerror or fault}") from None
+        raise DatasetError(
+            f"{folder} cannot be written: {fault.strerror or fault}; make room, or copy the dataset to where it can be"
+        ) from None
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

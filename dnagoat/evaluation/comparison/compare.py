@@ -15,6 +15,7 @@ from dnagoat.errors import OptionError, RunError
 from dnagoat.evaluation.comparison.arms import of_arm, run_folder
 from dnagoat.evaluation.comparison.judgement import FILE, Arm, Result, best_validation, judge_arms
 from dnagoat.files import write_json
+from dnagoat.folders import may_fill
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.folder import CONFIG
@@ -42,8 +43,7 @@ class Comparison:
         folders = [run_folder(self.out, arm, 0) for arm in self.arms]
         if len(set(folders)) < len(folders):
             raise OptionError(f"--arm {self.arms[0]} ...: two of the arms are the same one; name each once")
-        if self.out.exists() and not self.out.is_dir():
-            raise RunError(f"{self.out} is a file; give another --out")
+        may_fill(self.out, "--out")
         if self.out.is_dir() and not (self.out / FILE).exists():
             for entry in self.out.iterdir():
                 if not any((entry / ours).exists() for ours in (CONFIG, WRITER)):

@@ -7,8 +7,10 @@ import shutil
 from pathlib import Path
 
 from dnagoat.config import RunConfig
-from dnagoat.errors import RunError
+from dnagoat.errors import OptionError, RunError
 from dnagoat.files import write_json
+from dnagoat.folders import may_fill
+from dnagoat.streams import follow
 from dnagoat.training.kept.lock import WORKERS, WRITER
 from dnagoat.training.kept.metrics import METRICS, SUMMARY
 from dnagoat.training.kept.run import open_run
@@ -20,11 +22,13 @@ OURS = (CONFIG, METRICS, SUMMARY, "checkpoints", "best", "last", "evaluation", "
 
 def open_folder(out: Path) -> str | None:
     """Makes the folder; what to say where something that is no run is there."""
-    if out.exists() and not out.is_dir():
-        return f"{out} is a file; give another --out"
+    try:
+        may_fill(out, "--out")
+    except OptionError as fault:
+        return str(fault)
     if out.is_dir() and not (out / CONFIG).exists() and any(not _begun(entry) for entry in out.iterdir()):
         return f"{out} is a folder with other things in it; give another --out"
-    out.mkdir(parents=True, exist_ok=True)
+    follow(out).mkdir(parents=True, exist_ok=True)
     return None
 
 
