@@ -60,9 +60,9 @@ def test_processes_that_ask_together_build_once(fresh: Dataset, monkeypatch: pyt
     built: list[int] = []
     plain = tables.build
 
-    def build(*args: Any) -> None:
+    def build(*args: Any) -> dict[str, Any]:
         built.append(1)
-        plain(*args)
+        return plain(*args)
 
     monkeypatch.setattr(tables, "build", build)
     with ThreadPoolExecutor(3) as pool:
