@@ -149,5 +149,8 @@ def sums_apart(count: int) -> Kernel:
 @pytest.mark.parametrize("kernel", [sdpa, sums_apart(1), sums_apart(2)], ids=["sdpa", "one sum", "two sums"])
 @pytest.mark.parametrize("parts", [("recency",), ("recency", "sink", "spectral")], ids=["recency", "all parts"])
 def test_the_order_of_magnitudes_keeps_the_digits(kernel: Kernel, parts: tuple[PartName, ...]) -> None:
-    """Recency at slope 1 costs no more digits than content alone: the row constant and the order of lanes see to it."""
-    assert layer_errors(Subject("goat", {"parts": parts}, heads=2), 1024, 1, "cpu", kernel)["forward"] < 3e-6
+    """Recency at slope 1 costs no more digits than content alone: the row constant and the order of lanes see to it.
+
+    Four times the worst of all kernels; with a and b of a position in different sums it would be 6e-5.
+    """
+    assert layer_errors(Subject("goat", {"parts": parts}, heads=2), 1024, 1, "cpu", kernel)["forward"] < 5e-6

@@ -92,9 +92,10 @@ def test_in_float32_a_base_differs_only_where_the_draw_is_at_a_boundary(scheme: 
             one = together[index, alone.sample]
             same = one.codes == alone.codes
             first = length if same.all() else int(same.argmin())
-            assert np.abs(one.log_probabilities[:first] - alone.log_probabilities[:first]).max(initial=0) < 1e-5
+            # Four times the worst of all kernels (benchmarks/kernels_matrix.py).
+            assert np.abs(one.log_probabilities[:first] - alone.log_probabilities[:first]).max(initial=0) < 2e-5
             if first < length:
-                assert margin(made, prompt, one, first) < 1e-5
+                assert margin(made, prompt, one, first) < 2e-5
 
 
 def margin(made: DnaLM, prompt: Codes, one: Generated, at: int) -> float:

@@ -21,8 +21,8 @@ def error(got: Tensor, right: Tensor) -> float:
     return float((got.detach().double() - right.detach()).abs().max() / right.detach().abs().max())
 
 
-# float32's digits; bfloat16 keeps 8 bits
-BARS = {torch.float32: (1e-6, 2e-6), torch.bfloat16: (1e-2, 2e-2)}
+# Output and gradients: four times the worst of all kernels (benchmarks/kernels_matrix.py).
+BARS = {torch.float32: (2e-6, 2e-6), torch.bfloat16: (2.5e-2, 2.5e-2)}
 
 
 @pytest.mark.parametrize(
