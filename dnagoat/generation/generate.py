@@ -121,9 +121,10 @@ def _past_training(model: DnaLM, prompt: int, length: int, max_context: int | No
         return
     long = f"prompt and continuation have up to {whole:,} bases, and the model was trained on {trained:,}"
     if unseen == "positions":
-        yield f"{long}: {name} has learned nothing of positions past them; shorten the prompt, or lower --length"
+        yield f"{long}: {name} has learned nothing of positions past them; shorten the prompt, or ask for fewer bases"
     elif unseen == "distances" and (max_context or whole) > trained:
-        yield f"{long}: {name} predicts worse over distances that it has not seen; --max-context {trained} avoids them"
+        cure = f"`dnagoat generate --max-context {trained}` avoids them"
+        yield f"{long}: {name} predicts worse over distances that it has not seen; {cure}"
     elif unseen == "nothing" and prompt > trained:
         yield f"{long}: {name} gains nothing from bases further back than that"
 

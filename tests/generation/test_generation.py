@@ -170,7 +170,7 @@ def test_prompts_longer_than_the_window_do_not_depend_on_their_batch() -> None:
 @pytest.mark.parametrize(
     ("name", "prompt", "context", "said"),
     [
-        ("rope", 60, None, "rope predicts worse over distances that it has not seen; --max-context 16 avoids them"),
+        ("rope", 60, None, "that it has not seen; `dnagoat generate --max-context 16` avoids them"),
         ("rope", 5000, 17, "--max-context 16"),
         ("nope", 60, None, "nope predicts worse"),
         ("sinusoidal", 60, 9, "sinusoidal has learned nothing of positions past them; shorten the prompt"),
