@@ -17,6 +17,7 @@ from typing import Protocol, TextIO
 
 FIRST, EVERY = 2.0, 30.0  # seconds
 LOOK = 0.2
+LAST = "finishing"  # of a phase whose units are all done, until the next one is told
 
 
 class Tell(Protocol):
@@ -58,6 +59,8 @@ class Phase:
         words.append(f"{clock(spent)} so far")
         if self.total and 0 < self.done < self.total:
             words.append(f"about {clock(spent * (self.total - self.done) / self.done)} left")
+        elif self.total and self.done:
+            words.append(LAST)
         return ", ".join(words)
 
 
@@ -124,6 +127,7 @@ def _live(first: str, stream: TextIO) -> Iterator[Tell]:
         def render(self, task: Task) -> Text:
             whole = f" of {task.total:,.0f}" if task.total else ""
             left = f", {clock(task.time_remaining)} left" if task.time_remaining and task.total else ""
+            left = f", {LAST}" if task.finished else left
             return Text(f"{task.completed:,.0f}{whole}{left}" if task.total or task.completed else "")
 
     columns = (TextColumn("{task.description}"), BarColumn(20), Counts(), TextColumn("{task.fields[note]}"))
