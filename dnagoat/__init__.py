@@ -1,9 +1,9 @@
 """dnagoat: nucleotide language models with learned attention priors, compared so that the verdict can be trusted.
 
 What a notebook needs is here: `prepare`, `open_dataset`, `train`, `compare`, `open_run`, `generate`, `evaluate`,
-`score`, `score_regions`, `score_variants`, `report`; see the docstring of each. PyTorch is imported by the first call
-that needs it. The library never prints and never imports the command line; a user's fault is a
-`dnagoat.errors.DnagoatError` of one sentence.
+`score`, `score_regions`, `score_variants`, `report`, and `position_scheme` for attention of your own; see the docstring
+of each. PyTorch is imported by the first call that needs it. The library never prints and never imports the command
+line; a user's fault is a `dnagoat.errors.DnagoatError` of one sentence.
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         generate,
         open_dataset,
         open_run,
+        position_scheme,
         prepare,
         report,
         score,
@@ -31,6 +32,7 @@ __all__ = [
     "generate",
     "open_dataset",
     "open_run",
+    "position_scheme",
     "prepare",
     "report",
     "score",

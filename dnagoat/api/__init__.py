@@ -8,6 +8,7 @@ that a person should read, `stop` is asked now and then and names a signal once 
 from dnagoat.api.asking import evaluate, generate, report, score
 from dnagoat.api.genomes import score_regions, score_variants
 from dnagoat.api.making import compare, open_dataset, open_run, prepare, train
+from dnagoat.api.positions import position_scheme
 
 __all__ = [
     "compare",
@@ -15,6 +16,7 @@ __all__ = [
     "generate",
     "open_dataset",
     "open_run",
+    "position_scheme",
     "prepare",
     "report",
     "score",

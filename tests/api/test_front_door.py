@@ -47,6 +47,7 @@ def test_importing_is_light() -> None:
         "train",
         "compare",
         "open_run",
+        "position_scheme",
         "generate",
         "evaluate",
         "score",

@@ -202,6 +202,11 @@ class PositionScheme(Module):
 
         return Mute(self, part)
 
+    def factors(self, queries: Tensor, keys: Tensor) -> Pair | None:
+        """Query lanes (H, T, P) and key lanes (H, S, P) whose product is the log-prior; None where it has no lanes."""
+        lanes = self.lanes_at(At(queries, keys))
+        return None if lanes is None else (lanes[0] / self.root, lanes[1])
+
     def log_prior(self, queries: Tensor, keys: Tensor) -> Tensor:
         """(H, T, S) float64: the log-prior up to a constant a row, from the very lanes and bias that attention uses."""
         import torch

@@ -5,7 +5,7 @@ A transformer of one token a pixel learns scikit-learn's 8 x 8 digits, then read
 neighbours, with offsets counted in pixels of the training size (`goat`) or in its own pixels (`goat, own pixels`);
 `absolute`, learned position embeddings, resized (bicubic) to the larger grid as vision transformers do; `none`.
 
-    python benchmarks/digits.py [--json FILE]          about two minutes on two cores; needs scikit-learn
+    python examples/digits.py [--json FILE]          about two minutes on two cores; needs scikit-learn
 """
 
 # B images, N tokens (class token first), H heads, D head width, C channels
@@ -24,8 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, interpolate, scaled_dot_product_attention
-
-from dnagoat.attention.grid import GridPrior, axis_waves
+from two_axes import GridPrior
 
 TRAINED, SIZES = 8, (8, 16, 24)
 CHANNELS, HEADS, LAYERS = 48, 4, 3
@@ -64,7 +63,7 @@ class Goat(Positions):
 
     def __init__(self) -> None:
         super().__init__()
-        self.priors = nn.ModuleList(GridPrior(HEADS, axis_waves(WAVELENGTHS)) for _ in range(LAYERS))
+        self.priors = nn.ModuleList(GridPrior(HEADS, WAVELENGTHS) for _ in range(LAYERS))
         for layer in range(LAYERS):
             self.prior(layer).look_at(NEIGHBOURS * (layer + 1))
 
@@ -121,7 +120,7 @@ def digits() -> tuple[Tensor, Tensor, Tensor, Tensor]:
     try:
         from sklearn.datasets import load_digits
     except ImportError:
-        sys.exit("error: this benchmark needs scikit-learn for its digits; pip install scikit-learn")
+        sys.exit("error: this example needs scikit-learn for its digits; pip install scikit-learn")
     bundle = load_digits()
     images = torch.from_numpy(bundle.images).float() / 16 - 0.3
     labels = torch.from_numpy(bundle.target).long()

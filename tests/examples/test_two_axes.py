@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
-from dnagoat.attention.grid import GridPrior, axis_waves, cell_positions
+from examples.two_axes import GridPrior, cell_positions
 
 HEADS = 3
 
@@ -17,7 +21,7 @@ HEADS = 3
 def learned(seed: int, *, class_token: bool = True) -> GridPrior:
     """A prior with parameters of the size that training reaches, not of the size it starts at."""
     draw = torch.Generator().manual_seed(seed)
-    prior = GridPrior(HEADS, axis_waves([2.0, 3.7, 8.0]), class_token=class_token)
+    prior = GridPrior(HEADS, [2.0, 3.7, 8.0], class_token=class_token)
     with torch.no_grad():
         for parameter in prior.parameters():
             parameter.normal_(generator=draw)
@@ -33,10 +37,10 @@ def by_definition(prior: GridPrior, height: int, width: int) -> Tensor:
         log_prior[head, 0, 0] = prior.class_self[head].item()
         for i, (row, column) in enumerate(cells):
             for j, (other_row, other_column) in enumerate(cells):
-                for r, (down, along) in enumerate(prior.waves.tolist()):
-                    angle = down * (row - other_row) + along * (column - other_column)
-                    a, b = prior.even[head, r].item(), prior.odd[head, r].item()
-                    log_prior[head, i + 1, j + 1] += a * math.cos(angle) + b * math.sin(angle)
+                for scheme, distance in zip(prior.axes, (row - other_row, column - other_column), strict=True):
+                    even, odd, frequencies = (side.tolist() for side in scheme.waves())
+                    for a, b, w in zip(even[head], odd[head], frequencies, strict=True):
+                        log_prior[head, i + 1, j + 1] += a * math.cos(w * distance) + b * math.sin(w * distance)
     return log_prior
 
 
@@ -88,7 +92,7 @@ def test_every_other_cell_of_a_grid_twice_as_fine_is_the_coarse_one() -> None:
 
 
 def test_finer_cells_weigh_their_area_against_the_class_token() -> None:
-    prior = GridPrior(HEADS, axis_waves([4.0]))
+    prior = GridPrior(HEADS, [4.0])
     with torch.no_grad():
         prior.class_key.fill_(1.5)
     coarse, fine = (prior.log_prior(n, n, s).softmax(-1)[:, :, 0] for n, s in [(4, 1.0), (8, 0.5)])
@@ -97,7 +101,7 @@ def test_finer_cells_weigh_their_area_against_the_class_token() -> None:
 
 
 def test_it_starts_as_plain_attention_and_every_parameter_learns() -> None:
-    prior = GridPrior(HEADS, axis_waves([3.0, 9.0]))
+    prior = GridPrior(HEADS, [3.0, 9.0])
     assert not prior.log_prior(3, 3).any()
     q, k, v = torch.randn(3, 1, HEADS, 10, 4, generator=torch.Generator().manual_seed(6))
     query, key = prior.extend(q, k, 3, 3)
@@ -107,7 +111,7 @@ def test_it_starts_as_plain_attention_and_every_parameter_learns() -> None:
 
 def test_a_head_told_where_to_look_has_its_peak_there() -> None:
     offsets = torch.tensor([[0.0, 1.0], [-2.0, 0.0], [1.0, -1.0]])
-    prior = GridPrior(HEADS, axis_waves([2.0, 3.7, 8.0]), class_token=False)
+    prior = GridPrior(HEADS, [2.0, 3.7, 8.0], class_token=False)
     prior.look_at(offsets, amplitude=1.5)
     middle = prior.log_prior(5, 5).detach()[:, 12]
     for head, (down, along) in enumerate(offsets.int().tolist()):
@@ -117,3 +121,15 @@ def test_a_head_told_where_to_look_has_its_peak_there() -> None:
 
 def test_positions_run_row_by_row() -> None:
     assert cell_positions(2, 3, spacing=0.5).tolist() == [[0, 0], [0, 0.5], [0, 1], [0.5, 0], [0.5, 0.5], [0.5, 1]]
+
+
+def test_the_example_runs_and_knows_nothing_but_the_front_door() -> None:
+    file = Path(__file__).resolve().parents[2] / "examples" / "two_axes.py"
+    ran = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True)
+    weights = [[float(cell) for cell in line.replace("%", "").split()] for line in ran.stdout.splitlines()]
+    assert len(weights) == 5 and abs(sum(map(sum, weights)) - 100) < 2
+    assert max(max(row) for row in weights) == weights[3][0], "one row down, two columns to the left"
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            assert all(name == "dnagoat" or not name.startswith("dnagoat") for name in names)
