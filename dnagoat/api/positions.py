@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def position_scheme(
-    arm: str = "goat", *, heads: int, head_width: int = 64, context: int = 1024, layer: int = 0, seed: int = 0
+    arm: str, *, heads: int, head_width: int = 64, context: int = 1024, layer: int = 0, seed: int = 0
 ) -> PositionScheme:
     """The torch module of a position scheme, as layer number `layer` of a model has it, started from `seed`.
 
