@@ -51,8 +51,8 @@ def test_json_for_scripts(genome: Path, tmp_path: Path) -> None:
     [
         ((), "give a genome's name (see `dnagoat prepare --list`) or a FASTA file"),
         (("missing.fa",), "missing.fa does not exist; give a FASTA file, or the name of an assembly"),
-        (("GENOME", "--window", "1"), "window = 1"),
-        (("GENOME", "--gaps", "maybe"), "gaps = 'maybe'"),
+        (("GENOME", "--window", "1"), "--window 1: it should"),
+        (("GENOME", "--gaps", "maybe"), "--gaps maybe: there are"),
         (("GENOME", "--val", "chr9"), "--val chr9: no contig of that name; there are chr1, chr2, chr3"),
         (("GENOME", "--split-blocks", "--val", "chr1"), "leave out --val and --test"),
         (("GENOME", "--window", "9999"), "the longest contig has 4,000 bases"),
