@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
+from dnagoat.attention.schemes.base import PositionScheme
 from examples.two_axes import GridPrior, cell_positions
 
 HEADS = 3
@@ -38,7 +39,10 @@ def by_definition(prior: GridPrior, height: int, width: int) -> Tensor:
         for i, (row, column) in enumerate(cells):
             for j, (other_row, other_column) in enumerate(cells):
                 for scheme, distance in zip(prior.axes, (row - other_row, column - other_column), strict=True):
-                    even, odd, frequencies = (side.tolist() for side in scheme.waves())
+                    assert isinstance(scheme, PositionScheme)
+                    waves = scheme.waves()
+                    assert waves is not None
+                    even, odd, frequencies = (side.tolist() for side in waves)
                     for a, b, w in zip(even[head], odd[head], frequencies, strict=True):
                         log_prior[head, i + 1, j + 1] += a * math.cos(w * distance) + b * math.sin(w * distance)
     return log_prior

@@ -31,7 +31,7 @@ def test_a_table_and_what_to_know(genome: Path, tmp_path: Path) -> None:
     assert result.exit_code == 0
     rows = {tuple(line.split()[:2]) for line in result.stdout.splitlines() if line.split()}
     assert {("contigs", "3"), ("bases", "4,800"), ("N", "100"), ("train", "windows")} <= rows
-    assert "2.08%" in result.stdout
+    assert "2.08 %" in result.stdout
     assert "note: 100 U read as T" in result.stderr
     assert "note: the test split is empty" in result.stderr
 
@@ -119,6 +119,6 @@ def test_inspect_shows_the_leaks(prepared: Prepared) -> None:
     copied = random_bases(512, 4)
     dataset = prepared({"chr1": random_bases(3000, 5) + copied, "chr2": copied}, window=256, test=("chr2",))
     result = dnagoat("inspect", dataset.path, "--leakage")
-    assert "100.00%" in result.stdout
+    assert "100 %" in result.stdout
     assert "test chr2:256-512" in result.stdout
     assert "chr1:3,256-3," in result.stdout

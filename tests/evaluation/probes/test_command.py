@@ -53,7 +53,7 @@ def test_an_interrupted_probe_goes_on_and_never_with_other_settings(
     code, _, err = run_it(*words, *QUICK, "--steps", 3)
     assert code == 2 and "train.steps 2, not 3" in err and err.count("\n") == 1
     with monkeypatch.context() as patched:
-        patched.setattr("dnagoat.evaluation.probes.induction.learned", None)  # nothing is trained again
+        patched.setattr("dnagoat.evaluation.probes.induction.learn", None)  # nothing is trained again
         assert run_it(*words, *QUICK)[0] == 0
     assert {**before, "command": ""} == {**json.loads((out / "probe.json").read_text()), "command": ""}
     assert run_it(*words, *QUICK, "--steps", 3, "--force")[0] == 0
