@@ -11,8 +11,9 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 demo: $(VENV)/.ready
 	$(VENV)/bin/dnagoat demo
 
+# Two files of tests at a time, one thread each.
 test: check
-	$(VENV)/bin/pytest
+	OMP_NUM_THREADS=1 $(VENV)/bin/pytest -n 2 --dist loadfile
 
 # What needs no data and no time: style and types.
 check: $(VENV)/.ready-dev
