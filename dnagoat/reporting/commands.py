@@ -37,7 +37,7 @@ def training(run: RunResults) -> str:
     config = run.config
     words: list[Any] = ["dnagoat", "train", config.dataset, "--preset", config.preset]
     for flag, value in _settings(run).items():
-        words += [flag] if value is True else [] if value in (None, False) else [flag, value]
+        words += [flag] if value is True else [] if value is None or value is False else [flag, value]
     words += ["--reverse-complement" if config.train.reverse_complement else "--no-reverse-complement"]
     words += ["--score-n"] if config.train.score_n else []
     return shlex.join([*map(str, words), "--out", str(run.run.path)])

@@ -92,7 +92,7 @@ def test_arms_take_turns_and_rows_are_medians(monkeypatch: pytest.MonkeyPatch) -
     def fake(job: Job) -> dict[str, object]:
         order.append(job.arm)
         constant = {"bases": 60, "parameters": 1, "kernel_ran": "x", "threads": 1, "device_name": "cpu", "torch": "2"}
-        constant["peer"] = None
+        constant |= {"peer": None, "subnormals": "flushed"}
         memory = {"resident_peak": 10, "resident_before": 5, "resident_reset": True}
         cuda = {"cuda_allocated_peak": None, "cuda_reserved_peak": None}
         value = next(seconds)

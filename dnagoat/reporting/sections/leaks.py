@@ -108,9 +108,9 @@ def pairs(report: Result, most: int = 10) -> Table | None:
     ]
     rows = [
         Row(
-            f"{pair['split']} {pair['contig']}:{pair['start']:,}",
+            f"{pair['split']} {pair['place'] or _in_contig(pair['contig'], pair['start'])}",
             [
-                Cell(f"{pair['train_contig']}:{pair['train_start']:,}", pair["train_place"] or pair["train_contig"]),
+                word(pair["train_place"] or _in_contig(pair["train_contig"], pair["train_start"])),
                 word(pair["strand"]),
                 share(pair["shared"], 0),
                 share(pair["outside_repeats"], 0),
@@ -118,8 +118,12 @@ def pairs(report: Result, most: int = 10) -> Table | None:
         )
         for pair in report["pairs"][:most]
     ]
-    note = "Coordinates are 0-based, in the dataset's contigs."
+    note = "Coordinates are 0-based: of the assembly where it is known, else of the dataset's contigs."
     return Table("leaking-pairs", "Held-out windows nearest to training", "Window", columns, rows, [note])
+
+
+def _in_contig(contig: str, start: int) -> str:
+    return f"{contig}:{start:,}"
 
 
 LEAKS = Section(

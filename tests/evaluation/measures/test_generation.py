@@ -49,7 +49,7 @@ def test_other_settings_do_not_replace_a_result(make_run: MakeRun) -> None:
     run = make_run("rope")
     ensure(run, "generation", OPTIONS)
     other = OPTIONS.but(trajectory=SMALL.but(samples=1))
-    with pytest.raises(OptionError, match="trajectory"):
+    with pytest.raises(OptionError, match="--samples 2, not 1"):
         ensure(run, "generation", other)
     assert ensure(run, "generation", other, force=True)["samples"] == 1
 

@@ -99,7 +99,7 @@ def plainly(text: str, before: str, seed: int) -> str:
 
 @pytest.fixture
 def short_seed(monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(repeats, "SEED", 5)
+    monkeypatch.setattr(repeats, "WORD", 5)
     return 5
 
 
