@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -37,6 +38,8 @@ class GridPrior(nn.Module):
     says how far apart cells are in training units: 1/2 is a grid that samples the same picture twice as finely. A cell
     then weighs its area, so that more of them take nothing from the class token.
     """
+
+    axes: Any  # a ModuleList of two position schemes, which says no more of its items than that they are modules
 
     def __init__(self, heads: int, wavelengths: Sequence[float], *, class_token: bool = True) -> None:
         super().__init__()
