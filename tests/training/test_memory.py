@@ -19,6 +19,7 @@ from dnagoat.errors import DatasetError, RunError
 from dnagoat.genome.dataset import Dataset
 from dnagoat.training.feed import Feed
 from dnagoat.training.kept.run import Run, open_run
+from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
 from dnagoat.training.loop import train
 from dnagoat.training.memory_feed import MemoryFeed
 from dnagoat.training.presets import configure
@@ -131,3 +132,17 @@ def test_another_datasets_memory_is_refused(data: Dataset, tmp_path: Path) -> No
     (other.path / "memory").symlink_to(open_memory(data).path)
     with pytest.raises(DatasetError, match="is the memory of dataset"):
         open_memory(other)
+
+
+def test_runs_side_by_side_share_the_tables_that_are_counted_for_them(remembering: RunConfig, tmp_path: Path) -> None:
+    """Where nothing has been counted yet; the runs are continued by the same call."""
+    shutil.copytree(remembering.dataset, tmp_path / "data", ignore=shutil.ignore_patterns("memory"))
+    config = remembering.but(dataset=str(tmp_path / "data"))
+    runs = [PlannedRun(config, tmp_path / "first"), PlannedRun(config, tmp_path / "second")]
+    heard: list[str] = []
+    for _ in range(2):
+        train_side_by_side(runs, jobs=2, threads=1, device="cpu", progress=lambda name, *_: heard.append(name))
+    assert heard[0] == "counting training bases"
+    first, second = (open_run(run.out) for run in runs)
+    assert first.config.memory_tables == second.config.memory_tables is not None
+    assert all(run.done for run in runs)

@@ -9,13 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import Signals
 from typing import IO, Any
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError, Stopped, TrainingError
+from dnagoat.genome.dataset import open_dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.folder import begin, open_folder
 from dnagoat.training.launch.processes import lone
@@ -71,6 +72,7 @@ def train_side_by_side(
     `progress` hears the steps of all runs, and of each that is in training. Once `stop` names a signal, every process
     saves its run and ends, and `Stopped` is raised. A run that fails is a `TrainingError`, after the others have saved.
     """
+    runs = with_tables(runs, progress)
     for run in runs:
         refusal = open_folder(run.out) or begin(run.out, run.config, resume=True, force=False)
         if refusal:
@@ -90,6 +92,26 @@ def train_side_by_side(
             progress("training all runs", sum(run.step for run in runs), total)
     finally:
         _end(running)
+
+
+def with_tables(runs: Sequence[PlannedRun], progress: Progress = silent) -> list[PlannedRun]:
+    """The runs as they will be begun: one with counted memory names its dataset's tables, which are built here once."""
+    reading = {run.config.dataset for run in runs if run.config.model.memory}
+    names = {place: _tables(Path(place), progress) for place in reading}
+    return [
+        replace(run, config=run.config.but(memory_tables=names[run.config.dataset])) if run.config.model.memory else run
+        for run in runs
+    ]
+
+
+def _tables(place: Path, progress: Progress) -> str:
+    from dnagoat.counts.memory.tables import BUDGET, open_memory  # compiled loops, which only memory needs
+
+    dataset = open_dataset(place)
+    bases = sum(int(end - start) for start, end in dataset.spans("train"))
+    return open_memory(
+        dataset, BUDGET, lambda share: progress("counting training bases", int(share * bases), bases)
+    ).name
 
 
 def _start(run: PlannedRun, threads: int, device: str) -> Worker:
