@@ -36,7 +36,8 @@ def generate(
 
     An empty prompt begins at the start symbol. Of each continuation `bases` is the text, `codes` (length,) the same as
     numbers, `log_probabilities` (length,) in nats under the model itself, whatever `temperature`, `top_k`, `top_p`,
-    `ban_motifs` or `gc_target` made of it. Errors: `PromptError` (not DNA), `OptionError` (settings, memory).
+    `ban_motifs` or `gc_target` made of it. `memory_strength` 0 to 1 weakens what a memory adds. Errors: `PromptError`
+    (not DNA), `OptionError` (settings, memory).
     """
     from dnagoat.generation.generate import generate as write
     from dnagoat.generation.prompts import from_text, nothing

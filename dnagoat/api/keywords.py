@@ -62,6 +62,7 @@ class Sampling(TypedDict, total=False):
     top_p: float | None
     ban_motifs: tuple[str, ...]
     gc_target: float | None
+    memory_strength: float | None
     seed: int
 
 

@@ -82,7 +82,7 @@ def ensure(
     measure = find_measure(name)
     settings = _settings(measure, options)
     kept = [] if force else list(_kept(run, measure, options))
-    same = next((result for _, result in kept if result["settings"] == settings), None)
+    same = next((result for _, result in kept if _given(result["settings"]) == _given(settings)), None)
     if same is not None:
         return same
     for path, result in kept:
@@ -105,6 +105,12 @@ def _settings(measure: Measure, options: MeasureOptions) -> Result:
 
         settings["strata"] = [{"name": path.name, "sha256": bed_sha256(path)} for path in options.strata]
     return settings
+
+
+def _given(settings: Result) -> Result:
+    """Without what was not given: a result is as good where the option did not exist yet."""
+    nested = {name: _given(value) if isinstance(value, dict) else value for name, value in settings.items()}
+    return {name: value for name, value in nested.items() if value is not None}
 
 
 def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Result) -> Result:

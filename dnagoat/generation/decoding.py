@@ -87,11 +87,11 @@ class Decoder:
     """Keys and values of `batch` sequences that all stand at the same position, and the step to the next one.
 
     With `room` smaller than a sequence the window slides: the first symbol and the latest room - 1 are seen, at their
-    own absolute positions.
+    own absolute positions; memory has read them all. What it adds to the logits is taken times `memory_strength`.
     """
 
-    def __init__(self, model: DnaLM, batch: int, room: int) -> None:
-        self.model, self.batch = model, batch
+    def __init__(self, model: DnaLM, batch: int, room: int, memory_strength: float = 1.0) -> None:
+        self.model, self.batch, self.memory_strength = model, batch, memory_strength
         config = model.config
         self.heads, self.head_width = config.heads, config.head_width
         with torch.no_grad():
@@ -150,7 +150,7 @@ class Decoder:
         if self.memory is None or features is None:
             return logits
         newest = Features(*(part[:, -1:] for part in features))
-        logits += self.memory.logits(hidden[:, None], newest)[:, 0]
+        logits += self.memory_strength * self.memory.logits(hidden[:, None], newest)[:, 0]
         return logits
 
     def _newest(self, symbols: Tensor, cache: Cache, features: Features | None) -> Tensor:

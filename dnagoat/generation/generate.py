@@ -34,7 +34,8 @@ Advance = Callable[[int], None]  # told how many bases were written since it was
 class Generated:
     """One continuation: `codes` (G,) and each base's log-probability (G,) under the model itself, in nats.
 
-    The log-probability is that of temperature 1, without bans, cuts or tilt. `gc_tilt` is the mean tilt of G and C.
+    The log-probability is that of temperature 1, without bans, cuts or tilt, with memory as strong as it was asked to
+    be. `gc_tilt` is the mean tilt of G and C.
     """
 
     prompt: int
@@ -162,6 +163,10 @@ def generate(
     start symbol and the latest max_context - 1 symbols.
     """
     options = options or SamplingOptions()
+    if options.memory_strength is not None and model.memory is None:
+        raise OptionError(
+            f"--memory-strength {options.memory_strength:g}: this model was trained without memory; leave it out"
+        )
     planned = planned or plan(model, prompts, length, samples=samples, batch_size=batch_size, max_context=max_context)
     for batch in planned.batches:
         with flush_subnormals():
@@ -203,7 +208,8 @@ class Writing:
         # By position, so that a step writes one row.
         self.codes = np.empty((self.end + 1 - self.start, len(own)), np.uint8)
         self.device = model.embedding.weight.device
-        self.decoder = Decoder(model, len(own), min(room, self.end))
+        strength = 1.0 if options.memory_strength is None else options.memory_strength
+        self.decoder = Decoder(model, len(own), min(room, self.end), strength)
         self.position = min(self.start, self.decoder.room)  # of the next symbol
         repeats = len(batch.samples)
         read = torch.from_numpy(self.symbols[::repeats, : self.position])

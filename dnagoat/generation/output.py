@@ -25,7 +25,8 @@ def header(prompt: Prompt, made: Generated, options: SamplingOptions) -> str:
     if prompt.contig is not None:
         words["coordinates"] = f"{prompt.contig}:{prompt.start}-{prompt.end}"
     words |= {"strand": prompt.strand, "sample": made.sample, "seed": options.seed, "temperature": options.temperature}
-    words |= {name: value for name in ("top_k", "top_p") if (value := getattr(options, name)) is not None}
+    given = {name: getattr(options, name) for name in ("top_k", "top_p", "memory_strength")}
+    words |= {name: value for name, value in given.items() if value is not None}
     if options.ban_motifs:
         words["banned"] = ",".join(options.ban_motifs)
     if made.gc_tilt is not None:
@@ -78,6 +79,7 @@ def write_table(out: Path, prompts: Sequence[Prompt], sequences: Iterable[Genera
             "prompt_bases": len(prompt.codes),
             "sample": made.sample,
             "seed": options.seed,
+            "memory_strength": options.memory_strength,
             "gc_tilt": made.gc_tilt,
             "mean_log_probability": round(float(made.log_probabilities.mean()), 6),
             "bases": decode(made.codes),

@@ -35,6 +35,9 @@ class SamplingOptions(Frozen):
     top_p: float | None = Field(None, gt=0, le=1)
     ban_motifs: tuple[str, ...] = Field((), description="motifs never written, IUPAC letters allowed")
     gc_target: float | None = Field(None, gt=0, lt=1)
+    memory_strength: float | None = Field(
+        None, ge=0, le=1, description="what memory adds to the logits, times this; None = as trained, which is 1"
+    )
     seed: int = Field(0, ge=0, lt=2**64)
 
     @field_validator("ban_motifs")

@@ -95,6 +95,8 @@ def test_a_taken_name_is_kept_without_force(run: Run, tmp_path: Path) -> None:
         (["--top-k", "9"], "--top-k 9: it should be less than or equal to 4"),
         (["--top-p", "0"], "--top-p 0.0: "),
         (["--gc-target", "1.5"], "--gc-target 1.5: "),
+        (["--memory-strength", "1.5"], "--memory-strength 1.5: it should be less than or equal to 1"),
+        (["--memory-strength", "0.5"], "--memory-strength 0.5: this model was trained without memory"),
         (["--ban-motif", "AC!"], "--ban-motif AC!: the motif 'AC!' is not DNA"),
         (["--from-split", "exam"], "there are train, val, test"),
         (["--from-split", "val", "--count", "999"], "fewer than --count 999"),

@@ -15,6 +15,8 @@ from dnagoat.counts.memory.tables import Memory, open_memory
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.scoring.branches import Stem, score_branches
 from dnagoat.generation.decoding import Decoder
+from dnagoat.generation.generate import generate
+from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import START, encode
 from dnagoat.genome.batches import to_inputs_targets
 from dnagoat.model.transformer import DnaLM
@@ -85,16 +87,56 @@ def test_cached_equals_full(memory: Memory, edges: tuple[int, ...]) -> None:
     torch.testing.assert_close(torch.cat(parts, 1), model(symbols), rtol=0, atol=1e-10)
 
 
+def decoded(model: DnaLM, symbols: torch.Tensor, prompt: int, strength: float = 1.0) -> torch.Tensor:
+    """Logits (2 B, T - prompt + 1, 4) of a decoder that reads a prompt of symbols (B, T), with two sequences each."""
+    decoder = Decoder(model, 2 * len(symbols), symbols.shape[1], strength)
+    logits = [decoder.read(symbols[:, :prompt], repeats=2)]
+    logits += [decoder.step(symbols[:, t].repeat_interleave(2)) for t in range(prompt, symbols.shape[1])]
+    return torch.stack(logits, 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize("prompt", [1, 40, 100])
 @torch.no_grad()
-def test_the_decoder_equals_the_full_pass(memory: Memory, prompt: int) -> None:
+def test_the_decoder_equals_the_full_pass(memory: Memory, prompt: int, dtype: torch.dtype) -> None:
     """Whatever was read as a prompt, with two sequences that continue each."""
-    model, symbols = model_of(memory, FAMILIES[-1]).float(), inputs(11, 12)
-    full = model(symbols).repeat_interleave(2, 0)
-    decoder = Decoder(model, 4, 120)
-    logits = [decoder.read(symbols[:, :prompt], repeats=2)]
-    logits += [decoder.step(symbols[:, t].repeat_interleave(2)) for t in range(prompt, 120)]
-    torch.testing.assert_close(torch.stack(logits, 1), full[:, prompt - 1 :], rtol=0, atol=2e-3)
+    model, symbols = model_of(memory, FAMILIES[-1]).to(dtype), inputs(11, 12)
+    full = model(symbols).repeat_interleave(2, 0)[:, prompt - 1 :]
+    # Logits of about 100 are sums whose parts are as large: the worst seen is one unit of their last place.
+    bar = 16 * torch.finfo(dtype).eps * float(full.abs().max())
+    torch.testing.assert_close(decoded(model, symbols, prompt), full, rtol=0, atol=bar)
+
+
+@torch.no_grad()
+def test_the_strength_of_memory_scales_what_it_adds(memory: Memory) -> None:
+    """At 0 the logits are the transformer's, which are those of the model without memory's term; between, a mixture."""
+    model, symbols = model_of(memory, FAMILIES[-1]), inputs(11, 12)
+    assert model.memory is not None
+    found: list[torch.Tensor] = []
+    hook = model.norm.register_forward_hook(lambda *seen: found.append(seen[2]))
+    trained = model(symbols)
+    hook.remove()
+    alone = torch.nn.functional.linear(found[0], model.embedding.weight[:4])
+    assert (trained - alone).abs().max() > 1, "memory adds next to nothing here"
+    for strength in (0.0, 0.3, 1.0):
+        expected = (alone + strength * (trained - alone)).repeat_interleave(2, 0)[:, 59:]
+        torch.testing.assert_close(decoded(model, symbols, 60, strength), expected, rtol=0, atol=1e-10)
+
+
+def test_generation_takes_a_strength(memory: Memory) -> None:
+    """It decides what is written and what its bases are said to cost; a model without memory refuses it."""
+    model, prompts = model_of(memory, FAMILIES[-1]), [encode("".join(repetitive(60, 11)))]
+    written = {
+        strength: next(generate(model, prompts, 80, SamplingOptions(memory_strength=strength)))
+        for strength in (None, 1.0, 0.0)
+    }
+    assert written[None].bases == written[1.0].bases != written[0.0].bases
+    symbols = torch.tensor([[START, *prompts[0], *written[0.0].codes]])
+    cost = torch.log_softmax(decoded(model, symbols, len(prompts[0]) + 1, 0.0)[0, :-1], -1)
+    own = cost.gather(1, torch.from_numpy(written[0.0].codes.astype(np.int64))[:, None])[:, 0]
+    np.testing.assert_allclose(written[0.0].log_probabilities, own.numpy(), rtol=0, atol=1e-9)
+    with pytest.raises(OptionError, match="trained without memory; leave it out"):
+        next(generate(DnaLM(model.config.but(memory=())), prompts, 8, SamplingOptions(memory_strength=0.5)))
 
 
 @torch.no_grad()

@@ -112,6 +112,9 @@ def evaluate(
     gc_window: Annotated[int | None, typer.Option(help="Bases of a GC window.", rich_help_panel=GENERATION)] = None,
     gc_stride: Annotated[int | None, typer.Option(help="Bases between them.", rich_help_panel=GENERATION)] = None,
     temperature: Annotated[float | None, typer.Option(help="Of sampling.", rich_help_panel=GENERATION)] = None,
+    memory_strength: Annotated[
+        float | None, typer.Option(help="What memory adds, times this: 0 to 1.", rich_help_panel=GENERATION)
+    ] = None,
     results: Annotated[
         Path | None, typer.Option(help="Folder for the results of a run that cannot be written.")
     ] = None,
@@ -144,6 +147,7 @@ def evaluate(
             "gc_window": gc_window,
             "gc_stride": gc_stride,
             "temperature": temperature,
+            "memory_strength": memory_strength,
         },
     )
     implied = {"strata": strata, "lengths": lengths, "rc": rc_average, "protocol-paper": view.protocol_asked(protocol)}

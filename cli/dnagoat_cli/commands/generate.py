@@ -76,6 +76,10 @@ def generate(
     gc_target: Annotated[
         float | None, typer.Option(help="GC share to steer to, between 0 and 1.", rich_help_panel=HOW)
     ] = None,
+    memory_strength: Annotated[
+        float | None,
+        typer.Option(help="What memory adds, times this: 1 as trained, 0 nothing.", rich_help_panel=HOW),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(help="FASTA file; .gz is compressed, - is standard output.", rich_help_panel=OUTPUT)
     ] = None,
@@ -109,6 +113,7 @@ def generate(
         top_p=top_p,
         ban_motifs=tuple(ban_motif or ()),
         gc_target=gc_target,
+        memory_strength=memory_strength,
         seed=seed,
     )
     opened = open_run(run)

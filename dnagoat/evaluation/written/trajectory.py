@@ -33,6 +33,7 @@ class TrajectoryOptions(Frozen):
     gc_window: int = Field(64, ge=1)
     gc_stride: int = Field(32, ge=1)
     temperature: float = Field(1.0, ge=0)
+    memory_strength: float | None = Field(None, ge=0, le=1, description="None = as trained")
 
     @model_validator(mode="after")
     def _windows_fit(self) -> TrajectoryOptions:
