@@ -92,7 +92,7 @@ def ensure(
                 f"({_differences(result['settings'], settings)}); give --force to replace it"
             )
     run.require_room()
-    result = _signed(run, measure, options, settings) | measure(run, options.but(fresh=force), progress)
+    result = sign(run, measure, options) | measure(run, options.but(fresh=force), progress)
     write_json(run.evaluations[0] / measure.file_name(run, options), result)
     return result
 
@@ -113,7 +113,7 @@ def _given(settings: Result) -> Result:
     return {name: value for name, value in nested.items() if value is not None}
 
 
-def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Result) -> Result:
+def sign(run: Run, measure: Measure, options: MeasureOptions) -> Result:
     """What every result says about itself, so that no number travels alone."""
     return {
         "format": FORMAT,
@@ -127,7 +127,7 @@ def _signed(run: Run, measure: Measure, options: MeasureOptions, settings: Resul
         "tool_version": dnagoat.__version__,
         "torch": version("torch"),
         "command": shlex.join(["dnagoat", "evaluate", str(run.path), *_flags(run, measure, options)]),
-        "settings": settings,
+        "settings": _settings(measure, options),
     }
 
 

@@ -43,7 +43,7 @@ def bench(jobs: Sequence[Job], rounds: int, progress: Callable[[Job, int], None]
             if not found or found[-1]["outcome"] == OK:  # what failed once fails again
                 found.append(run(job))
             done += 1
-    return [_row(job, found) for job, found in zip(jobs, trials, strict=True)]
+    return [row_of(job, found) for job, found in zip(jobs, trials, strict=True)]
 
 
 def run(job: Job) -> Row:
@@ -60,7 +60,8 @@ def run(job: Job) -> Row:
         return {"outcome": "failed", "why": (ended.stderr.strip().splitlines() or [f"exit {ended.returncode}"])[-1]}
 
 
-def _row(job: Job, trials: list[Row]) -> Row:
+def row_of(job: Job, trials: list[Row]) -> Row:
+    """What the trials of one job come to, each as `dnagoat.measure.trial` gives it."""
     row = {
         "what": job.what,
         "arm": job.arm,

@@ -7,7 +7,7 @@ comparison.json    beside the run folders, which are ordinary ones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -78,6 +78,19 @@ def judge_arms(
         (arm.name, split): _scored(arm, dataset, options.but(split=split), progress) for split in splits for arm in arms
     }
     progress("resampling blocks", 0, 0)
+    return {
+        **judge_scores(arms, scored, reach),
+        "dataset_hash": dataset.content_hash,
+        "block_bases": block,
+        "windows": windows,
+    }
+
+
+def judge_scores(
+    arms: Sequence[Arm], scored: Mapping[tuple[str, Split], ArmScores], reach: Sequence[float] = ()
+) -> Result:
+    """Judges arm by arm against the first what was scored of each on each split."""
+    splits = [split for split in SPLITS if (arms[0].name, split) in scored]
     rows = [
         _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits}, reach)
         for arm in arms
@@ -88,12 +101,9 @@ def judge_arms(
         "unit": "nats per base",
         "reference": arms[0].name,
         "seeds": [open_run(run).config.train.seed for run in arms[0].runs],
-        "dataset_hash": dataset.content_hash,
         "tool_version": dnagoat.__version__,
         "level": LEVEL,
         "resamples": RESAMPLES,
-        "block_bases": block,
-        "windows": windows,
         "arms": rows,
         "verdict": sentence(rows),
     }

@@ -29,8 +29,20 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     ladder = ladder_sums(dataset, scores, progress) if len(dataset.starts("train")) else {}
     hashed = count_training(dataset).hashed if ladder else None
     progress("resampling blocks", 0, 0)
+    return summarise(run, scores, ladder, blocks, options.but(context=options.context or dataset.window), hashed)
+
+
+def summarise(
+    run: Run,
+    scores: Scores,
+    ladder: dict[str, Sums],
+    blocks: NDArray[np.int64],
+    options: MeasureOptions,
+    hashed: HashedCounts | None = None,
+) -> Result:
+    """The result of scored bases: nats (n,) of the pieces under each baseline, and the block of each piece, (n,)."""
     baselines, value, interval = _compared(scores, ladder, blocks, options)
-    context = options.context or dataset.window
+    context = options.context or int(scores.pieces.widths.max())
     stride = options.stride or context
     result: Result = {
         "value": value,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -57,12 +57,20 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     scores = scores_of(run, dataset, options, progress)
     blocks = blocks_of(dataset, scores.pieces, options.block)
     progress("dividing bases into strata", 0, 0)
+    result = summarise(run, groups(dataset, scores, marks), scores, blocks, options)
+    result["warnings"] += [note for mark in marks for note in mark.notes]
+    return result
+
+
+def summarise(
+    run: Run, divisions: Iterable[Group], scores: Scores, blocks: NDArray[np.int64], options: MeasureOptions
+) -> Result:
+    """The result of scored bases that are divided so; the block of each piece is in `blocks`, (n,)."""
     found = [
         {"name": group.name, "question": group.question, "strata": _rows(group, scores, blocks, options)}
-        for group in groups(dataset, scores, marks)
+        for group in divisions
     ]
     result: Result = {**about(run, scores.pieces, scores.counts(), blocks, options), "groups": found}
-    result["warnings"] += [note for mark in marks for note in mark.notes]
     if result["blocks"] >= FEWEST_BLOCKS:  # below that every interval has been warned of
         result["warnings"] += _rare(found)
     return result

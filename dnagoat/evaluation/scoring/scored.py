@@ -75,7 +75,7 @@ def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Pro
     run.require_room()
     model = run.model(options.which, options.device)
     scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
-    _write(run.evaluations[0] / file.name, key, scores, _origins(dataset, pieces))
+    keep_scores(run.evaluations[0] / file.name, key, scores, _origins(dataset, pieces))
     return scores
 
 
@@ -105,7 +105,8 @@ def read_kept(file: Path) -> KeptScores | None:
         return None
 
 
-def _write(file: Path, key: dict[str, Any], scores: Scores, origins: Ints) -> None:
+def keep_scores(file: Path, key: dict[str, Any], scores: Scores, origins: Ints) -> None:
+    """Keeps what was scored under the key that says whose it is; `origins` (n,) are where the pieces' contigs begin."""
     pieces = scores.pieces
     with written_whole(file) as aside, aside.open("wb") as handle:
         np.savez(
