@@ -60,7 +60,7 @@ def run(folder: Path, setting: RunConfig, nll: float, *, missing: tuple[str, ...
     rng = np.random.default_rng([setting.train.seed, *setting.model.position.name.encode()])
     write_json(folder / "config.json", setting.model_dump(mode="json"))
     model = world.measured(setting.model.position.name)
-    _train(folder, setting, nll, rng, _described(model))
+    _train(folder, setting, nll, rng, {**_described(model), "parameters": world.parameters(setting.model)})
     made = open_run(folder)
     if set(missing) >= set(MEASURES):
         return folder
@@ -85,7 +85,7 @@ def run(folder: Path, setting: RunConfig, nll: float, *, missing: tuple[str, ...
 def _described(model: Run) -> dict[str, Any]:
     """What the engine says of itself in a summary, without what the run took."""
     summary: dict[str, Any] = read_json(model.path / "summary.json")
-    names = ("parameters", "device", "processes", "threads", "subnormals", "precision", "kernel")
+    names = ("device", "processes", "threads", "subnormals", "precision", "kernel")
     return {name: summary[name] for name in names}
 
 
@@ -131,8 +131,8 @@ def planted_scores(split: str, value: float, rng: np.random.Generator) -> Scores
     pieces, blocks = world.pieces(split), world.blocks(split)
     names, places = np.unique(blocks, return_inverse=True)
     own = _shared(split, len(names)) + rng.normal(0, 0.004, len(names))
-    noise = np.random.default_rng(6).normal(0, 0.3, int(pieces.offsets[-1]))
-    losses = (value + np.repeat(own[places], pieces.lengths) + noise - noise.mean()).astype(np.float32)
+    noise = np.repeat(own[places], pieces.lengths) + np.random.default_rng(6).normal(0, 0.3, int(pieces.offsets[-1]))
+    losses = (value + noise - noise.mean()).astype(np.float32)
     return Scores(pieces, losses, losses < np.quantile(losses, 0.39))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dnagoat.errors import RunError
+from dnagoat.reporting.numbers import interval
 from dnagoat.reporting.report import Report, report
 from dnagoat.reporting.results import read, sources
 from tests.reporting import example
@@ -18,7 +19,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Report:
 
 
 def test_its_verdict_is_the_comparison_s(made: Report) -> None:
-    assert made.verdict.sentence == "On the test split: goat is better than rope."
+    comparison = made.results.comparison
+    assert comparison is not None and made.verdict.sentence == comparison["verdict"]
+    assert made.verdict.sentence.startswith("On the test split: goat is better than rope (-0.0070 nats per base")
     assert not any("One training seed" in remark for remark in made.verdict.remarks)
 
 
@@ -26,7 +29,14 @@ def test_the_table_of_arms_comes_first_with_both_intervals(made: Report) -> None
     table = made.tables[0]
     assert table.name == "comparison" and [row.head for row in table.rows] == ["rope", "goat"]
     cell = table.rows[1].cells[1]
-    assert cell.text == "−0.0070" and cell.lines()[1:] == ["seeds −0.0100 to −0.0040", "genome −0.0080 to −0.0060"]
+    comparison = made.results.comparison
+    assert comparison is not None
+    found = comparison["arms"][1]["splits"]["test"]["all"]["difference"]
+    bounds = {
+        name: interval(found[key], sign=True) for name, key in (("seeds", "over_seeds"), ("genome", "over_blocks"))
+    }
+    assert cell.text == "−0.0070" and cell.lines()[1:] == [f"{name} {said}" for name, said in bounds.items()]
+    assert (cell.low, cell.high) == tuple(found["over_seeds"])
     assert table.rows[1].cells[2].text == "better"
     assert table.notes[1] == "⚠ goat: only 12 blocks: the interval over the genome is too narrow below 30."
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
 
 import dnagoat
 from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
@@ -39,6 +41,7 @@ CONTIGS = {"train": 240, "val": 192, "test_a": 75, "test_b": 117}
 OPTIONS = MeasureOptions(
     block=BLOCK_BASES, trajectory=TrajectoryOptions(prompts=40, samples=1, prompt_length=256, length=288)
 )
+REPEAT, APART, ALIKE = 300, 700, 0.97  # bases of a repeat and from one to the next, and how alike they are
 FEW = OPTIONS.but(windows=4)  # of what a model has to read for itself
 ASKED = {"lengths-test": OPTIONS.but(windows=2), "rc-test": FEW, "copying-test": FEW, "generation": OPTIONS}
 
@@ -53,9 +56,11 @@ def folder() -> Path:
 
 @cache
 def dataset() -> Dataset:
-    """Random bases whose GC wanders, a third of them in lower case, with near-copies of training in the test split."""
+    """Random bases whose GC wanders, with a repeat in lower case now and then, and a copy of training in the test
+    split."""
     dice = np.random.default_rng(8)
-    written = []
+    family = dice.choice(list("ACGT"), REPEAT)
+    written: list[tuple[str, NDArray[np.str_]]] = []
     for name, pieces in CONTIGS.items():
         gc = np.repeat(dice.uniform(0.3, 0.55, 4 * pieces), PIECE // 4)
         strong, which = dice.random(len(gc)) < gc, dice.random(len(gc)) < 0.5
@@ -63,7 +68,10 @@ def dataset() -> Dataset:
         if name == "test_a":
             bases[1024:2048] = written[0][1][77_000:78_024]
             bases[1024:2048:150] = "A"
-        bases[len(bases) // 3 : 2 * len(bases) // 3] = np.char.lower(bases[len(bases) // 3 : 2 * len(bases) // 3])
+        for start in range(100, len(bases) - REPEAT, APART):
+            own = dice.random(REPEAT) < ALIKE
+            here = slice(start, start + REPEAT)
+            bases[here] = np.char.lower(np.where(own, family, bases[here]))
         written.append((name, bases))
     source = folder() / "made.fa"
     write_text(source, "".join(f">{name}\n{''.join(bases)}\n" for name, bases in written))
@@ -97,6 +105,16 @@ def config_of(position: str, model: ModelConfig, **training: int | float) -> Run
         dataset_hash=dataset().content_hash,
         tool_version=dnagoat.__version__,
     )
+
+
+@cache
+def parameters(model: ModelConfig) -> dict[str, int]:
+    """How many weights a model of this size has, without one."""
+    with torch.device("meta"):
+        made = DnaLM(model)
+    every = sum(weights.numel() for weights in made.parameters())
+    position = sum(weights.numel() for weights in made.position_parameters().values())
+    return {"all": every, "position": position, "content": every - position}
 
 
 @cache
