@@ -18,7 +18,7 @@ from pathlib import Path
 from dnagoat.errors import DnagoatError
 from dnagoat.genome.alphabet import decode
 from dnagoat.genome.passport import remarks
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 
 
 def plainly(path: Path) -> list[tuple[str, str]]:

@@ -25,11 +25,11 @@ from rows import Row, finish, interleaved
 from dnagoat.config import Family, ModelConfig, RunConfig
 from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import build, open_memory
-from dnagoat.generation.generate import generate
+from dnagoat.generation.continuation import generate
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.batches import gather, to_inputs_targets
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
 from dnagoat.training.feed import Feed

@@ -24,7 +24,7 @@ from dnagoat.config import TrainConfig
 from dnagoat.genome.alphabet import encode, reverse_complement
 from dnagoat.genome.batches import sample, shifted, to_inputs_targets
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.feed import Feed
 
 BATCH, WINDOW, JITTER, STEPS = 64, 1024, 100, 64

@@ -29,8 +29,8 @@ from rows import Row, finish, interleaved, options
 from torch import Tensor
 
 from dnagoat.config import ModelConfig, PositionConfig
+from dnagoat.generation.continuation import Batch, Writing, generate
 from dnagoat.generation.decoding import Layer
-from dnagoat.generation.generate import Batch, Writing, generate
 from dnagoat.generation.sampling import Sampler, SamplingOptions
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model.transformer import DnaLM

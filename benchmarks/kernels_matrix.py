@@ -27,7 +27,11 @@ from rows import Row, finish
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = (
     *("tests/attention", "tests/theory", "tests/model", "tests/counts/test_markov.py"),
-    *("tests/generation/test_decoding.py", "tests/generation/test_generation.py", "tests/generation/test_sampling.py"),
+    *(
+        "tests/generation/test_decoding.py",
+        "tests/generation/test_continuation.py",
+        "tests/generation/test_sampling.py",
+    ),
     *("tests/evaluation/scoring", "tests/evaluation/microscope", "tests/evaluation/outputs"),
     *("tests/training/step", "-k", "not length_by_length"),  # which counts elements, at length
 )

@@ -26,7 +26,7 @@ import json, resource, sys, time
 from pathlib import Path
 from dnagoat.genome.dataset import open_dataset
 from dnagoat.genome.leaks.leakage import leakage
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 import pandas, pyarrow.parquet  # what every command imports is no part of the work
 what, source, out = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 wall, cpu = time.perf_counter(), time.process_time()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 # (what is being done, units done, units in all or 0 where nobody knows); a phase calls it first as it begins.
 Progress = Callable[[str, int, int], None]
@@ -28,3 +29,15 @@ def counter(progress: Progress, what: str, total: int) -> Callable[[int], None]:
 
     more(0)
     return more
+
+
+class Stage(NamedTuple):
+    """What a preparation does, how much of it is done (bytes of a download, else bases), and its share (0 to 1)."""
+
+    stage: Literal["download", "index", "bases", "windows", "kmers", "memory"]
+    done: int
+    share: float
+    total: int | None = None
+
+
+StageProgress = Callable[[Stage], None]

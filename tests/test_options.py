@@ -19,9 +19,9 @@ from dnagoat.evaluation.probes.recall import RecallOptions
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.frozen import Frozen
 from dnagoat.generation.sampling import SamplingOptions
-from dnagoat.genome.prepare import PrepareOptions
+from dnagoat.genome.preparation import PrepareOptions
 from dnagoat.measure.job import Job
-from dnagoat.training.kept.folder import PRESET_ALONE, option_of
+from dnagoat.training.kept.run_folder import PRESET_ALONE, option_of
 from dnagoat_cli import app
 from dnagoat_cli.options.faults import command_in, option_for, options_of
 
@@ -99,7 +99,7 @@ def test_a_fault_names_what_was_typed(data: Path, tmp_path: Path, words: str, sa
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from dnagoat.genome.prepare import prepare
+    from dnagoat.genome.preparation import prepare
 
     folder = tmp_path_factory.mktemp("data")
     (folder / "a.fa").write_text(">a\n" + "ACGTTGCAAG" * 100 + "\n>b\n" + "ACGTTGCAAG" * 20 + "\n")

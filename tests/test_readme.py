@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat_cli import app
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # The order in which data walks through the rooms. A module may import from its own room and from those before it.
 ROOMS = (
-    ("errors", "frozen", "files", "folders", "machine", "progress", "streams", "wording"),
+    ("errors", "files", "folders", "free_memory", "frozen", "progress", "streams", "wording"),
     ("genome",),
     ("attention", "config"),  # a configuration holds the settings that each position scheme declares
     ("counts",),

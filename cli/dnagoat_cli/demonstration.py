@@ -66,7 +66,7 @@ def own_advice() -> Iterator[None]:
 def prepared(plan: Places, force: bool) -> Dataset:
     """The demo's dataset, prepared where it is not there yet."""
     from dnagoat.genome.dataset import open_dataset
-    from dnagoat.genome.prepare import PrepareOptions, prepare
+    from dnagoat.genome.preparation import PrepareOptions, prepare
     from dnagoat_cli.terminal.passport import bases_told, show_dataset
 
     options = PrepareOptions(force=force)
@@ -156,11 +156,11 @@ def measures() -> MeasureOptions:
 
 def reported(plan: Places, runs: Sequence[Run], force: bool) -> None:
     """Measures, report and the comparison in the terminal; an existing report of these very runs stays."""
+    from dnagoat.reporting.document import report
     from dnagoat.reporting.missing import measure_missing
-    from dnagoat.reporting.report import report
-    from dnagoat.reporting.results import read
+    from dnagoat.reporting.sources import read
+    from dnagoat_cli.terminal.bar import show_progress
     from dnagoat_cli.terminal.notes import say as note
-    from dnagoat_cli.terminal.progress import show_progress
     from dnagoat_cli.terminal.report import show
 
     say("[bold]4 of 4[/bold]  scoring, and the report")

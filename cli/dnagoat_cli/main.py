@@ -16,8 +16,8 @@ from typer.core import TyperGroup
 import dnagoat
 from dnagoat.errors import DnagoatError, Stopped
 from dnagoat.training.launch.stop import unwind_when_told
+from dnagoat_cli.terminal.bar import begin_command
 from dnagoat_cli.terminal.letters import fit_streams
-from dnagoat_cli.terminal.progress import begin_command
 
 # What a disk or a path says that the user can mend: no room, no permission, no such place.
 PLACES = (

@@ -14,8 +14,8 @@ from dnagoat.progress import Progress, silent
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from dnagoat.evaluation.outputs.records import Record
-    from dnagoat.generation.generate import Generated
+    from dnagoat.evaluation.outputs.sequences import Record
+    from dnagoat.generation.continuation import Generated
     from dnagoat.training.kept.run import Run, Which
 
 
@@ -39,7 +39,7 @@ def generate(
     `ban_motifs` or `gc_target` made of it. `memory_strength` 0 to 1 weakens what a memory adds. Errors: `PromptError`
     (not DNA), `OptionError` (settings, memory).
     """
-    from dnagoat.generation.generate import generate as write
+    from dnagoat.generation.continuation import generate as write
     from dnagoat.generation.prompts import from_text, nothing
     from dnagoat.generation.sampling import SamplingOptions
     from dnagoat.training.launch.processes import pick_device
@@ -69,7 +69,7 @@ def evaluate(
     errors: `RunError` (no checkpoint), `DatasetError` (the dataset has moved or changed), `WindowError` (empty split).
     """
     from dnagoat.evaluation.measure import MeasureOptions
-    from dnagoat.evaluation.registry import ensure
+    from dnagoat.evaluation.results import ensure
     from dnagoat.training.launch.processes import pick_device
 
     options = MeasureOptions(**{**asked, "device": str(pick_device(asked.get("device", "auto")))})
@@ -94,7 +94,7 @@ def score(
     that move by `stride` (half of it), each base scored once. `SourceError` where a letter is none of DNA.
     """
     from dnagoat.errors import OptionError
-    from dnagoat.evaluation.outputs.records import score_records, score_sequences
+    from dnagoat.evaluation.outputs.sequences import score_records, score_sequences
     from dnagoat.genome.alphabet import encode
     from dnagoat.training.launch.processes import pick_device
 
@@ -132,10 +132,10 @@ def report(
     (128). Beside the page: Markdown, JSON, CSV tables
     and figures. Errors: `RunError` (a folder cannot be read, `out` is taken), `OptionError`.
     """
+    from dnagoat.reporting.document import new_report
+    from dnagoat.reporting.document import report as put_together
     from dnagoat.reporting.missing import measure_missing, options_for
-    from dnagoat.reporting.report import new_report
-    from dnagoat.reporting.report import report as put_together
-    from dnagoat.reporting.results import read, sources
+    from dnagoat.reporting.sources import read, sources
 
     folders, target, benches = [Path(path) for path in paths], Path(out), [Path(path) for path in bench]
     words = ["dnagoat", "report", *folders, "--out", target]

@@ -14,7 +14,7 @@ Place = Path | str
 
 
 class Rules(TypedDict, total=False):
-    """The fields of `dnagoat.genome.prepare.PrepareOptions`; what is left out has its default."""
+    """The fields of `dnagoat.genome.preparation.PrepareOptions`; what is left out has its default."""
 
     window: int
     stride: int | None
@@ -34,7 +34,7 @@ class Rules(TypedDict, total=False):
 
 
 class Asked(TypedDict, total=False):
-    """The fields of `dnagoat.evaluation.registry.MeasureOptions`; what is left out has its default."""
+    """The fields of `dnagoat.evaluation.results.MeasureOptions`; what is left out has its default."""
 
     split: Literal["train", "val", "test"]
     which: Which

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dnagoat.config import RunConfig
     from dnagoat.genome.dataset import Dataset
-    from dnagoat.genome.progress import Stage
+    from dnagoat.progress import Stage
     from dnagoat.training.kept.metrics import Step
     from dnagoat.training.kept.run import Run
     from dnagoat.training.launch.stop import Stop
@@ -33,8 +33,8 @@ def prepare(
     every contig by itself; `max_n` is the largest share of N in a window, from 0 to 1. Errors: `SourceError` (not DNA,
     not to be fetched), `DatasetError` (the folder is taken, no such contig), `WindowError` (no window is left).
     """
-    from dnagoat.genome.prepare import PrepareOptions
-    from dnagoat.genome.prepare import prepare as write_dataset
+    from dnagoat.genome.preparation import PrepareOptions
+    from dnagoat.genome.preparation import prepare as write_dataset
 
     return write_dataset(source, Path(out), PrepareOptions(**rules), progress)
 
@@ -117,8 +117,8 @@ def compare(
     after how many bases of training each run came down to them. The verdict is in result["verdict"], all numbers with
     their intervals in result["arms"], nats per base. Errors as of `train`.
     """
-    from dnagoat.evaluation.comparison.compare import Comparison
-    from dnagoat.evaluation.comparison.compare import compare as judge
+    from dnagoat.evaluation.comparison.experiment import Comparison
+    from dnagoat.evaluation.comparison.experiment import compare as judge
 
     data = _opened(dataset)
     base = _configuration(data, preset, steps, batch_size, settings)

@@ -20,7 +20,7 @@ from torch.nn.functional import linear
 
 from dnagoat.attention.cache import Cache, kept
 from dnagoat.attention.fast.values import values_for
-from dnagoat.attention.lanes.rows import PriorRows
+from dnagoat.attention.lanes.prior_rows import PriorRows
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.schemes.base import At, Pair, PositionScheme

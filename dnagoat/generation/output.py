@@ -13,7 +13,7 @@ from Bio.SeqIO import write
 from Bio.SeqRecord import SeqRecord
 
 from dnagoat.files import written_whole
-from dnagoat.generation.generate import Generated
+from dnagoat.generation.continuation import Generated
 from dnagoat.generation.prompts import Prompt
 from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import BASES, decode

@@ -11,7 +11,7 @@ import torch
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.scoring.likelihood import window_scores
-from dnagoat.generation.generate import generate
+from dnagoat.generation.continuation import generate
 from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import Codes
 from dnagoat.measure.job import PEER, Job

@@ -9,7 +9,7 @@ from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, listed, perce
 from dnagoat.reporting.table import Cell, Row
 
 if TYPE_CHECKING:
-    from dnagoat.reporting.results import Result, Results, RunResults
+    from dnagoat.reporting.sources import Result, Results, RunResults
 
 
 def called(results: Results, run: RunResults) -> str:

@@ -6,8 +6,8 @@ import shlex
 from typing import Any
 
 from dnagoat.genome.dataset import Rules, SourceRecord
-from dnagoat.genome.prepare import command as preparing
-from dnagoat.reporting.results import Results, RunResults
+from dnagoat.genome.preparation import command as preparing
+from dnagoat.reporting.sources import Results, RunResults
 
 
 def commands(results: Results) -> list[str]:

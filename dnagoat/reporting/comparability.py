@@ -9,7 +9,7 @@ from typing import Any
 
 from dnagoat.evaluation.scoring.intervals import FEWEST_BLOCKS, few_blocks
 from dnagoat.reporting.numbers import listed
-from dnagoat.reporting.results import Results, RunResults
+from dnagoat.reporting.sources import Results, RunResults
 
 SPLITS = ("test", "val")
 NLL = (*SPLITS, "strata", "lengths")  # numbers that are a likelihood

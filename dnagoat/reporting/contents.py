@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from dnagoat.reporting.comparability import CONCERNS, Warnings, find_warnings
 from dnagoat.reporting.drawing.figure import Figure
-from dnagoat.reporting.results import Results
 from dnagoat.reporting.section import Need, Section, under_own_name
 from dnagoat.reporting.sections.comparison import COMPARISON
 from dnagoat.reporting.sections.copying import COPYING
@@ -22,6 +21,7 @@ from dnagoat.reporting.sections.protocol import PROTOCOL
 from dnagoat.reporting.sections.strands import STRANDS
 from dnagoat.reporting.sections.strata import STRATA
 from dnagoat.reporting.sections.training import TRAINING
+from dnagoat.reporting.sources import Results
 from dnagoat.reporting.table import Table
 
 

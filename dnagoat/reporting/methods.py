@@ -13,7 +13,7 @@ from dnagoat.files import read_json
 from dnagoat.reporting.cells import called, row_of, word
 from dnagoat.reporting.commands import commands
 from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent, whole
-from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.table import Column, Table
 from dnagoat.wording import counted
 

@@ -8,16 +8,14 @@ from pathlib import Path
 
 from dnagoat.errors import DatasetError, OptionError, RunError, WindowError
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.registry import ensure, find_measure, read_result
+from dnagoat.evaluation.results import ensure, find_measure, read_result
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import open_dataset
-from dnagoat.genome.leaks.kept import kept_leakage, require_room
-from dnagoat.genome.leaks.leakage import leakage
-from dnagoat.genome.progress import Stage
-from dnagoat.progress import Progress, relabelled, silent
+from dnagoat.genome.leaks.leakage import kept_leakage, leakage, require_room
+from dnagoat.progress import Progress, Stage, relabelled, silent
 from dnagoat.reporting.contents import may_be_shown, needed
-from dnagoat.reporting.results import Sources
+from dnagoat.reporting.sources import Sources
 from dnagoat.training.kept.run import Run
 from dnagoat.training.launch.processes import pick_device
 

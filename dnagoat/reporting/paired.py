@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.scoring.verdict import judge
-from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.evaluation.scoring.seeds import judge
+from dnagoat.reporting.sources import Result, Results, RunResults
 
 Sums = NDArray[np.float64]
 

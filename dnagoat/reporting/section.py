@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 
 from dnagoat.reporting.comparability import Concern, Warnings
 from dnagoat.reporting.drawing.figure import Figure
-from dnagoat.reporting.results import Result, Results
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Table
 
 Shown = TypeVar("Shown", Figure, Table)

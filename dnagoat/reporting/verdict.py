@@ -10,9 +10,9 @@ from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.paired import PieceSums, difference
 from dnagoat.reporting.paired import scored as scored_pieces
-from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.sections.baselines import best_baseline, rung_name
 from dnagoat.reporting.sections.probes.kinds import sentence as told
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.wording import counted
 
 

@@ -18,7 +18,7 @@ from dnagoat.errors import OptionError, RunError, Stopped, TrainingError
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
 from dnagoat.training.feed import Feed
-from dnagoat.training.kept import checkpoint, folder
+from dnagoat.training.kept import checkpoint, run_folder
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState
 from dnagoat.training.kept.lock import locked
 from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
@@ -74,9 +74,9 @@ def train(
         if reader is not None:
             config = config.but(memory_tables=reader.memory.name)
         count(config.model)  # what cannot be a model is refused before anything is written
-        _agreed(group, folder.open_folder(out) if group.main else None)
+        _agreed(group, run_folder.open_folder(out) if group.main else None)
         held.enter_context(locked(out, group, say))
-        _agreed(group, folder.begin(out, config, resume=resume, force=force) if group.main else None)
+        _agreed(group, run_folder.begin(out, config, resume=resume, force=force) if group.main else None)
         held.enter_context(matrix_products(config.train.precision))
         start = checkpoint.newest(out, say) if resume else None
         sitting = Sitting(config, out, group, feed, how, start, reader)

@@ -17,7 +17,7 @@ from torch.autograd.graph import saved_tensors_hooks
 
 from dnagoat.config import ModelConfig, RunConfig
 from dnagoat.counts.memory.features import blank
-from dnagoat.machine import free_memory
+from dnagoat.free_memory import free_memory
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution, recompute_blocks

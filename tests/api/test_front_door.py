@@ -19,7 +19,7 @@ from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions
+from dnagoat.genome.preparation import PrepareOptions
 from dnagoat.training.kept.run import Which, open_run
 
 ROOT = Path(__file__).resolve().parents[2]

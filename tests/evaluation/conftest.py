@@ -13,7 +13,7 @@ from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run, open_run

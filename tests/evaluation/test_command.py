@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.evaluation.registry import MEASURES
+from dnagoat.evaluation.results import MEASURES
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat_cli import app
 from tests.evaluation.conftest import MakeRun
 from tests.genome.small import twobit

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from dnagoat.genome.dataset import Dataset
-from dnagoat.training.kept.folder import open_folder
 from dnagoat.training.kept.run import open_run
+from dnagoat.training.kept.run_folder import open_folder
 from dnagoat_cli import app
 from tests.evaluation.conftest import MakeRun
 from tests.read_only import read_only
@@ -143,7 +143,7 @@ def test_folders_are_tried_before_anything_is_trained(dataset: Dataset, make_run
 
 def test_one_report_at_a_time_is_made_for_a_folder(make_run: MakeRun, tmp_path: Path) -> None:
     """The second is refused before it measures; the first is whole, and nothing is left beside it."""
-    from dnagoat.reporting.report import new_report
+    from dnagoat.reporting.document import new_report
 
     run, out = make_run(), tmp_path / "reports" / "mine"
     with new_report(out) as folder:
@@ -155,7 +155,7 @@ def test_one_report_at_a_time_is_made_for_a_folder(make_run: MakeRun, tmp_path: 
 
 
 def test_a_report_replaces_what_a_link_leads_to(tmp_path: Path) -> None:
-    from dnagoat.reporting.report import new_report
+    from dnagoat.reporting.document import new_report
 
     out, real = tmp_path / "latest", tmp_path / "disk" / "report"
     real.mkdir(parents=True)

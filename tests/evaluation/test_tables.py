@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dnagoat.evaluation.registry import MEASURES
+from dnagoat.evaluation.results import MEASURES
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.reporting.contents import SECTIONS, section_of
 from dnagoat.reporting.sections.likelihood import context_sentence

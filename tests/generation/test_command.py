@@ -162,7 +162,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_stopping_keeps_what_is_finished(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dnagoat.generation import generate as generation
+    from dnagoat.generation import continuation as generation
 
     whole = generation.generate
 

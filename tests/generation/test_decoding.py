@@ -13,7 +13,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from dnagoat.attention.biased import Bias
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.fast.values import ColumnValues
-from dnagoat.attention.lanes.rows import BLOCK
+from dnagoat.attention.lanes.prior_rows import BLOCK
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.generation.decoding import Decoder, bytes_a_sequence

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from tests.genome.small import fasta
 
 Prepared = Callable[..., Dataset]

@@ -8,7 +8,7 @@ from dnagoat.genome.alphabet import decode
 from dnagoat.genome.chromosomes import find_others, kind_of
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.passport import remarks
-from dnagoat.genome.prepare import command
+from dnagoat.genome.preparation import command
 from dnagoat.genome.store.verify import verify
 from tests.genome.conftest import Prepared
 from tests.genome.small import random_bases

@@ -16,8 +16,8 @@ from dnagoat.evaluation.measure import Measure, MeasureOptions
 from dnagoat.evaluation.probes.finished import Row
 from dnagoat.evaluation.probes.sweep import Sweep
 from dnagoat.evaluation.scoring.likelihood import window_scores
-from dnagoat.generation.generate import generate
-from dnagoat.measure.bench import run
+from dnagoat.generation.continuation import generate
+from dnagoat.measure.benchmark import run
 from dnagoat.measure.environment import environment
 from dnagoat.measure.job import grid
 from dnagoat.model.transformer import DnaLM

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.cache import Cache
-from dnagoat.attention.lanes.pieces import REACH
+from dnagoat.attention.lanes.exact import REACH
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.attention.schemes.registry import SCHEMES as REGISTERED
 from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig

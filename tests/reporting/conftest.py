@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dnagoat.reporting.report import Report, report
-from dnagoat.reporting.results import Results, read
+from dnagoat.reporting.document import Report, report
+from dnagoat.reporting.sources import Results, read
 from tests.reporting import crowd, example
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from dnagoat.config import ModelConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.comparison.judgement import FILE
 from dnagoat.files import write_json
-from dnagoat.measure.bench import PUBLISHED, row_of
+from dnagoat.measure.benchmark import PUBLISHED, row_of
 from dnagoat.measure.job import Job, Kernel
 from dnagoat.measure.trial import NO_MEMORY, REFUSED
 from tests.reporting import example, inspected

@@ -20,15 +20,15 @@ from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.comparison.judgement import FILE, Arm, ArmScores, judge_scores
 from dnagoat.evaluation.measures import nll as likelihood
 from dnagoat.evaluation.measures import strata
-from dnagoat.evaluation.registry import MEASURES as REGISTERED
-from dnagoat.evaluation.registry import sign
+from dnagoat.evaluation.results import MEASURES as REGISTERED
+from dnagoat.evaluation.results import sign
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.scored import identity, keep_scores
 from dnagoat.files import read_json, write_json, write_text
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.leaks.leakage import leakage
-from dnagoat.genome.prepare import PrepareOptions, prepare
-from dnagoat.measure.bench import row_of
+from dnagoat.genome.preparation import PrepareOptions, prepare
+from dnagoat.measure.benchmark import row_of
 from dnagoat.measure.job import Job
 from dnagoat.training.kept.metrics import Metrics, Step
 from dnagoat.training.kept.run import Run, open_run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from dnagoat.reporting.report import Report
+from dnagoat.reporting.document import Report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from dnagoat.config import MomentumConfig, RunConfig
 from dnagoat.genome.dataset import open_dataset
-from dnagoat.genome.prepare import command as preparing
+from dnagoat.genome.preparation import command as preparing
 from dnagoat.reporting.commands import training
-from dnagoat.reporting.results import read_runs
+from dnagoat.reporting.sources import read_runs
 from dnagoat.training.presets import configure
 from dnagoat_cli import app
 from tests.reporting import example

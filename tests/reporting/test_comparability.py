@@ -12,12 +12,12 @@ import pytest
 from dnagoat.config import RunConfig
 from dnagoat.files import read_json, write_json
 from dnagoat.reporting.contents import compare_runs
-from dnagoat.reporting.report import Report, report
-from dnagoat.reporting.results import Results, read_runs
+from dnagoat.reporting.document import Report, report
 from dnagoat.reporting.sections.baselines import ladder
 from dnagoat.reporting.sections.lengths import by_length
 from dnagoat.reporting.sections.strata import by_stratum
 from dnagoat.reporting.sections.training import curves
+from dnagoat.reporting.sources import Results, read_runs
 from dnagoat.reporting.table import Table
 from tests.reporting import example
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dnagoat.errors import RunError
+from dnagoat.reporting.document import Report, report
 from dnagoat.reporting.numbers import interval
-from dnagoat.reporting.report import Report, report
-from dnagoat.reporting.results import read, sources
+from dnagoat.reporting.sources import read, sources
 from tests.reporting import example
 
 

@@ -14,11 +14,11 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.text import Text
 
 from dnagoat.reporting.comparability import Warnings
+from dnagoat.reporting.document import Report
 from dnagoat.reporting.drawing.figure import CLOUD, CURVE, Figure, thinned
-from dnagoat.reporting.report import Report
-from dnagoat.reporting.results import Results, read_runs
 from dnagoat.reporting.sections.lengths import lengths
 from dnagoat.reporting.sections.training import curves
+from dnagoat.reporting.sources import Results, read_runs
 from dnagoat.reporting.style import drawing
 from tests.reporting import example
 

@@ -11,7 +11,7 @@ from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import PositionConfig, RunConfig
 from dnagoat.files import read_json, write_json, write_text
 from dnagoat.reporting.methods import methods
-from dnagoat.reporting.results import Results, read, read_runs
+from dnagoat.reporting.sources import Results, read, read_runs
 from tests.reporting import example
 
 

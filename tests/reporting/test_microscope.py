@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from dnagoat.attention.schemes.registry import SCHEMES
-from dnagoat.reporting.results import Results, read_runs
 from dnagoat.reporting.sections import inspect as microscope
 from dnagoat.reporting.sections import prior
+from dnagoat.reporting.sources import Results, read_runs
 from dnagoat.reporting.style import KNOWN_ARMS, MUTED
 from dnagoat.reporting.table import Table
 from tests.reporting import example

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dnagoat.reporting.paired import difference, differences, scored
-from dnagoat.reporting.results import Results, RunResults, read_runs
+from dnagoat.reporting.sources import Results, RunResults, read_runs
 from tests.reporting import example
 
 

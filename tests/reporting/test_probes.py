@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dnagoat.reporting.report import report
-from dnagoat.reporting.results import read
+from dnagoat.reporting.document import report
 from dnagoat.reporting.sections.probes.kinds import figure_of, sentence, tables, write
+from dnagoat.reporting.sources import read
 
 
 def share(hits: int, trials: int = 100) -> dict[str, Any]:

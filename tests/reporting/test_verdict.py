@@ -11,10 +11,10 @@ from dnagoat.config import RunConfig
 from dnagoat.files import read_json, write_json
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.contents import compare_runs
-from dnagoat.reporting.results import Results, read_runs
 from dnagoat.reporting.sections.baselines import baselines
 from dnagoat.reporting.sections.cost import trained
 from dnagoat.reporting.sections.outcome import outcome
+from dnagoat.reporting.sources import Results, read_runs
 from dnagoat.reporting.verdict import Verdict, verdict
 from tests.reporting import example
 

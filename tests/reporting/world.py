@@ -19,7 +19,7 @@ import dnagoat
 from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.strata import Group, groups
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of
 from dnagoat.evaluation.scoring.scored import pieces_of
@@ -27,7 +27,7 @@ from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.files import write_json, write_text
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run, open_run
@@ -100,7 +100,7 @@ def config_of(position: str, model: ModelConfig, **training: int | float) -> Run
     return RunConfig(
         preset="tiny",
         model=model.but(context=PIECE, position=PositionConfig(name=position)),
-        train=TrainConfig(**training),  # type: ignore[arg-type]  # fields of their own kinds
+        train=TrainConfig(**training),
         dataset=str(dataset().path),
         dataset_hash=dataset().content_hash,
         tool_version=dnagoat.__version__,

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from dnagoat.files import read_json
 from dnagoat.genome.fetch.assemblies import catalogue
-from dnagoat.genome.prepare import PrepareOptions, prepare
-from dnagoat.reporting.report import Report
-from dnagoat.reporting.results import Results
+from dnagoat.genome.preparation import PrepareOptions, prepare
+from dnagoat.reporting.document import Report
+from dnagoat.reporting.sources import Results
 from dnagoat_cli import app
 from dnagoat_cli.terminal.letters import PLAIN, fit_streams, json_text
 from tests.genome.small import fasta, random_bases

@@ -9,7 +9,7 @@ import pytest
 
 from dnagoat.config import RunConfig
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.presets import configure
 
 WINDOW = 64

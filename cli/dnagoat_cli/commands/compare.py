@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dnagoat_cli.main import app
-from dnagoat_cli.options import training as o
+from dnagoat_cli.options import runs as o
 from dnagoat_cli.options.unfold import settings, unfold
 
 EXAMPLES = """
@@ -63,13 +63,13 @@ def compare(
     import sys
 
     from dnagoat.errors import Stopped
-    from dnagoat.evaluation.comparison.compare import Comparison
-    from dnagoat.evaluation.comparison.compare import compare as run
+    from dnagoat.evaluation.comparison.experiment import Comparison
+    from dnagoat.evaluation.comparison.experiment import compare as run
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.presets import configure
+    from dnagoat_cli.terminal.bar import show_progress
     from dnagoat_cli.terminal.comparison import show
-    from dnagoat_cli.terminal.progress import show_progress
 
     data = open_dataset(dataset)
     base = configure(preset or "small", str(dataset), data.content_hash, data.window, settings(shared))

@@ -64,8 +64,8 @@ def prepare(
 ) -> None:
     from dnagoat.errors import OptionError
     from dnagoat.genome.fetch.assemblies import catalogue as known
-    from dnagoat.genome.prepare import PrepareOptions, name_dataset
-    from dnagoat.genome.prepare import prepare as run
+    from dnagoat.genome.preparation import PrepareOptions, name_dataset
+    from dnagoat.genome.preparation import prepare as run
     from dnagoat_cli.terminal.passport import bases_told, count_training, show_catalogue, show_dataset
 
     if show_list:

@@ -61,12 +61,12 @@ def report(
     import shlex
     import sys
 
-    from dnagoat.reporting import report as reports
+    from dnagoat.reporting import document as reports
     from dnagoat.reporting.missing import measure_missing, options_for
-    from dnagoat.reporting.results import read, sources
+    from dnagoat.reporting.sources import read, sources
     from dnagoat.streams import refuse_two_readers
+    from dnagoat_cli.terminal.bar import show_progress
     from dnagoat_cli.terminal.notes import say
-    from dnagoat_cli.terminal.progress import show_progress
     from dnagoat_cli.terminal.report import show
 
     found = sources(paths)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from dnagoat_cli.main import app
-from dnagoat_cli.options import training as o
+from dnagoat_cli.options import runs as o
 from dnagoat_cli.options.schemes import GIVEN, WithSchemes
 from dnagoat_cli.options.unfold import settings, unfold
 

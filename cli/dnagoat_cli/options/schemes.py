@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command
 
-from dnagoat_cli.options.training import MODEL
+from dnagoat_cli.options.runs import MODEL
 
 GIVEN = "dnagoat.position"  # where a command finds them in its context
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnagoat_cli.terminal.bar import show_progress
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
-    from dnagoat.measure.bench import Row
+    from dnagoat.measure.benchmark import Row
     from dnagoat.measure.job import Job
 
 
@@ -20,7 +20,7 @@ def arms_from(arms: list[str] | None, paper: bool) -> list[str]:
     """The arms that were named, else RoPE and GOAT; with --paper also the authors' module where it is installed."""
     from dnagoat.attention.schemes.registry import SCHEMES, USUAL
     from dnagoat.errors import OptionError
-    from dnagoat.measure.bench import paper_arms
+    from dnagoat.measure.benchmark import paper_arms
     from dnagoat.measure.job import PEER
 
     known = [*SCHEMES, PEER]
@@ -45,7 +45,7 @@ def jobs_from(*, preset: str, device: str, **axes: Any) -> list[Job]:
 
 def measured(jobs: Sequence[Job], rounds: int) -> list[Row]:
     """The rows, while it is told which measurement runs."""
-    from dnagoat.measure.bench import bench
+    from dnagoat.measure.benchmark import bench
 
     with show_progress() as tell:
         total = len(jobs) * rounds
@@ -58,10 +58,10 @@ def show(rows: list[Row], out: Path | None, *, paper: bool, as_json: bool) -> No
 
     import dnagoat
     from dnagoat.files import write_json
-    from dnagoat.measure.bench import PUBLISHED
+    from dnagoat.measure.benchmark import PUBLISHED
     from dnagoat.reporting.sections.cost import benchmark
     from dnagoat.streams import STANDARD
-    from dnagoat_cli.terminal.tables import draw_table
+    from dnagoat_cli.terminal.grid import draw_table
 
     result = {
         "format": 1,

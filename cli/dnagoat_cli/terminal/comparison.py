@@ -9,8 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from dnagoat.reporting.sections.comparison import every_table
+from dnagoat_cli.terminal.grid import draw_tables
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.tables import draw_tables
 
 
 def show(result: dict[str, Any], out: Path, as_json: bool) -> None:

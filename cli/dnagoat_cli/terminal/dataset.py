@@ -50,7 +50,7 @@ def _draw(dataset: Dataset, checks: list[Check], report: dict[str, Any] | None) 
     from rich.console import Console
 
     from dnagoat.reporting.sections.leaks import tables
-    from dnagoat_cli.terminal.tables import draw_tables
+    from dnagoat_cli.terminal.grid import draw_tables
 
     console = Console(highlight=False)
     show_dataset(dataset)

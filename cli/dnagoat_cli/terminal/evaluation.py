@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnagoat_cli.terminal.bar import show_progress
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measure import MeasureOptions, Result
@@ -43,7 +43,7 @@ def evaluate_run(
 ) -> Measured:
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
     from dnagoat.errors import OptionError, WindowError
-    from dnagoat.evaluation.registry import ensure, find_measure
+    from dnagoat.evaluation.results import ensure, find_measure
     from dnagoat.progress import relabelled
 
     measures = [find_measure(name) for name in wanted or ["nll"]]
@@ -87,8 +87,8 @@ def check_places(
 
 def score_fasta(run: Run, fasta: Path, out: Path | None, options: MeasureOptions, *, as_json: bool) -> None:
     """A line a record, as `score sequences` has it: bases, scored bases, log-probabilities of both strands, means."""
-    from dnagoat.evaluation.outputs.records import COLUMNS, score_records
     from dnagoat.evaluation.outputs.rows import write_rows
+    from dnagoat.evaluation.outputs.sequences import COLUMNS, score_records
     from dnagoat.files import write_text
     from dnagoat.streams import STANDARD
 

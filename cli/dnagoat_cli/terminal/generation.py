@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnagoat.errors import OptionError
-from dnagoat_cli.terminal.progress import show_progress
+from dnagoat_cli.terminal.bar import show_progress
 
 if TYPE_CHECKING:
-    from dnagoat.generation.generate import Generated
+    from dnagoat.generation.continuation import Generated
     from dnagoat.generation.prompts import Prompt
     from dnagoat.generation.sampling import SamplingOptions
     from dnagoat.model.transformer import DnaLM
@@ -96,7 +96,7 @@ def written(
     max_context: int | None,
 ) -> Finished:
     """Generates under a bar; Ctrl-C ends it with what is finished."""
-    from dnagoat.generation.generate import generate, plan
+    from dnagoat.generation.continuation import generate, plan
     from dnagoat.progress import counter
 
     codes = [prompt.codes for prompt in prompts]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from dnagoat_cli.terminal.bar import show_progress
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.attention.proof.parity import Parity
@@ -18,7 +18,7 @@ def show_environment(facts: dict[str, Any]) -> None:
     from rich.console import Console
 
     from dnagoat.reporting.sections.machine import devices, kernels
-    from dnagoat_cli.terminal.tables import draw_tables
+    from dnagoat_cli.terminal.grid import draw_tables
 
     console = Console(highlight=False)
     packages = "   ".join(f"{name} {version}" for name, version in facts["packages"].items() if version)
@@ -46,7 +46,7 @@ def show_parities(rows: Sequence[Parity]) -> None:
     from rich.console import Console
 
     from dnagoat.reporting.sections.machine import parities
-    from dnagoat_cli.terminal.tables import draw_table
+    from dnagoat_cli.terminal.grid import draw_table
 
     draw_table(parities(rows), Console(highlight=False))
 

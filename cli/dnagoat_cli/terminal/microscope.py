@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from dnagoat_cli.terminal.bar import show_progress
+from dnagoat_cli.terminal.grid import draw_tables
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.progress import show_progress
-from dnagoat_cli.terminal.tables import draw_tables
 
 if TYPE_CHECKING:
     from dnagoat_cli.commands.inspect import Request
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def show(path: Path, request: Request) -> None:
     """Measures once and keeps the result in the run's folder; `--out` receives figures and CSV tables."""
     from dnagoat.evaluation.measure import MeasureOptions
-    from dnagoat.evaluation.registry import ensure
+    from dnagoat.evaluation.results import ensure
     from dnagoat.files import write_text
     from dnagoat.folders import fill_alone, may_fill
     from dnagoat.reporting.sections import inspect as microscope

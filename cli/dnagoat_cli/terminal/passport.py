@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from dnagoat_cli.terminal.bar import show_progress
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.progress import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
     from dnagoat.genome.fetch.assemblies import Assembly
-    from dnagoat.genome.progress import Stage
+    from dnagoat.progress import Stage
 
 
 STAGES = {
@@ -57,7 +57,7 @@ def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:
     from rich.console import Console
 
     from dnagoat.reporting.sections.dataset import catalogue
-    from dnagoat_cli.terminal.tables import draw_table
+    from dnagoat_cli.terminal.grid import draw_table
 
     if as_json:
         rows = [assembly.model_dump(mode="json") for assembly in known.values()]
@@ -78,7 +78,7 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
 
     from dnagoat.genome.passport import remarks
     from dnagoat.reporting.sections.dataset import passport
-    from dnagoat_cli.terminal.tables import draw_table
+    from dnagoat_cli.terminal.grid import draw_table
 
     if as_json:
         sys.stdout.write(json_text(summary(dataset)))

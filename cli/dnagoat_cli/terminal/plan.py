@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from dnagoat.reporting.sections.plan import plan_table
+from dnagoat_cli.terminal.bar import show_progress
+from dnagoat_cli.terminal.grid import draw_table
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.progress import show_progress
-from dnagoat_cli.terminal.tables import draw_table
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from dnagoat_cli.terminal.bar import show_progress
+from dnagoat_cli.terminal.grid import draw_tables
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.progress import show_progress
-from dnagoat_cli.terminal.tables import draw_tables
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.probes.retrieval import TaskName
@@ -83,7 +83,7 @@ def extrapolated(given: Given) -> None:
 def sunk(given: Given) -> None:
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.probes.sinks import sinks
-    from dnagoat.reporting.arms import labels
+    from dnagoat.reporting.labels import labels
     from dnagoat.training.kept.run import open_run
 
     runs = [open_run(path) for path in given["runs"]]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from dnagoat_cli.terminal.grid import draw_tables
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.tables import draw_tables
 
 if TYPE_CHECKING:
-    from dnagoat.reporting.report import Report
+    from dnagoat.reporting.document import Report
 
 
 def show(made: Report, page: Path, as_json: bool = False) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from dnagoat.reporting.contents import section_of
-from dnagoat_cli.terminal.tables import draw_tables
+from dnagoat_cli.terminal.grid import draw_tables
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measure import Result

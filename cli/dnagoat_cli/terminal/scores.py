@@ -10,10 +10,10 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from dnagoat_cli.terminal.bar import Tell, show_progress
 from dnagoat_cli.terminal.generation import loaded
 from dnagoat_cli.terminal.letters import json_text
 from dnagoat_cli.terminal.notes import say
-from dnagoat_cli.terminal.progress import Tell, show_progress
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.outputs.rows import Cell
@@ -93,7 +93,7 @@ def score_variants(
     model: Model,
     force: bool,
 ) -> None:
-    from dnagoat.evaluation.outputs.variants import score as variants
+    from dnagoat.evaluation.outputs.variants import ratios as variants
     from dnagoat.evaluation.outputs.variants.calls import load_pysam
     from dnagoat.evaluation.outputs.variants.write import mode_for
     from dnagoat.files import may_write
@@ -201,7 +201,7 @@ def score_regions(
 def score_sequences(
     run: Path, fasta: Path, places: Places, *, context: int | None, stride: int | None, model: Model, force: bool
 ) -> None:
-    from dnagoat.evaluation.outputs.records import COLUMNS, score_records
+    from dnagoat.evaluation.outputs.sequences import COLUMNS, score_records
 
     places.check(force=force)
     _, weights = model.load(run)

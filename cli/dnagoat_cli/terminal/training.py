@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dnagoat_cli.terminal.progress import show_progress
+from dnagoat_cli.terminal.bar import show_progress
 
 if TYPE_CHECKING:
     from dnagoat.training.kept.metrics import Step

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from dnagoat.attention.lanes.pieces import STEP, high_and_residual, integer_pieces
+from dnagoat.attention.lanes.exact import STEP, high_and_residual, integer_pieces
 from dnagoat.attention.schemes.base import At
 
 LANES = 5

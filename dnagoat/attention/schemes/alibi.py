@@ -34,7 +34,7 @@ class Alibi(PositionScheme):
     slopes: Tensor
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
-        from dnagoat.attention.lanes.pieces import REACH
+        from dnagoat.attention.lanes.exact import REACH
         from dnagoat.attention.lanes.recency import LANES
 
         super().__init__(config, layer)

@@ -92,7 +92,7 @@ class GoatConfig(WaveSettings):
         return "spectral" in self.parts
 
     def ladder(self, count: int) -> Tensor:
-        from dnagoat.attention.lanes.waves import whole_ladder
+        from dnagoat.attention.lanes.sinusoids import whole_ladder
 
         return whole_ladder(count, self.ladder_base) if self.form == "authors" else super().ladder(count)
 
@@ -143,7 +143,7 @@ class Goat(PositionScheme):
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         from torch.nn import ModuleDict
 
-        from dnagoat.attention.lanes.pieces import REACH
+        from dnagoat.attention.lanes.exact import REACH
         from dnagoat.attention.schemes.authors import FORMS
 
         super().__init__(config, layer)

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from dnagoat.attention.lanes import recency
-from dnagoat.attention.lanes.pieces import high_and_residual
-from dnagoat.attention.lanes.waves import waves
+from dnagoat.attention.lanes.exact import high_and_residual
+from dnagoat.attention.lanes.sinusoids import waves
 from dnagoat.attention.schemes.base import At, Pair
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig

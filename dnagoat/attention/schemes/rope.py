@@ -42,7 +42,7 @@ class Rope(PositionScheme):
 
     def frequencies(self, pairs: int) -> Tensor:
         """(C / 2,) radians a base, float64."""
-        from dnagoat.attention.lanes.waves import ladder
+        from dnagoat.attention.lanes.sinusoids import ladder
 
         return ladder(pairs, self.base)
 
@@ -50,7 +50,7 @@ class Rope(PositionScheme):
         import torch
 
         from dnagoat.attention.lanes.rotation import turned
-        from dnagoat.attention.lanes.waves import waves
+        from dnagoat.attention.lanes.sinusoids import waves
 
         def make(positions: Tensor) -> Pair:
             precise = torch.promote_types(q.dtype, torch.float32)

@@ -22,7 +22,7 @@ class Sinusoidal(PositionScheme):
     def embed(self, x: Tensor, at: At) -> Tensor:
         import torch
 
-        from dnagoat.attention.lanes.waves import ladder, waves
+        from dnagoat.attention.lanes.sinusoids import ladder, waves
 
         width = x.shape[-1]
         cosine, sine = waves(at.queries, ladder(width // 2, 10_000.0), x.dtype)

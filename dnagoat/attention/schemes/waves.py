@@ -135,7 +135,7 @@ class WaveSettings(Settings):
 
     def ladder(self, count: int) -> Tensor:
         """(count,) radians a base, float64."""
-        from dnagoat.attention.lanes.waves import ladder
+        from dnagoat.attention.lanes.sinusoids import ladder
 
         return ladder(count, self.ladder_base)
 

@@ -19,7 +19,7 @@ from dnagoat.evaluation.written.composition import divergence, gc_fraction, kmer
 from dnagoat.evaluation.written.memorised import longest_matches
 from dnagoat.evaluation.written.nulls import ORDER, another_locus, markov_continuations
 from dnagoat.evaluation.written.trajectory import Floats, TrajectoryOptions, correlations
-from dnagoat.generation.generate import generate
+from dnagoat.generation.continuation import generate
 from dnagoat.generation.prompts import random_loci
 from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import Codes

@@ -16,16 +16,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.outputs import records
-from dnagoat.evaluation.outputs.records import AT_ONCE, Record
+from dnagoat.evaluation.outputs import sequences
 from dnagoat.evaluation.outputs.rows import Cell
+from dnagoat.evaluation.outputs.sequences import AT_ONCE, Record
 from dnagoat.evaluation.outputs.tracks import Segment
 from dnagoat.evaluation.scoring.likelihood import Floats, score
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
 from dnagoat.genome.read.bed import Bed, Interval, Stretch, locate_whole
 from dnagoat.genome.read.genome import Genome
-from dnagoat.genome.read.regions import refuse_shared
+from dnagoat.genome.read.region_scan import refuse_shared
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent
 
@@ -35,7 +35,7 @@ COLUMNS: dict[str, type] = {
     "end": int,
     "name": str,
     "strand": str,
-    **{name: kind for name, kind in records.COLUMNS.items() if name != "name"},
+    **{name: kind for name, kind in sequences.COLUMNS.items() if name != "name"},
 }
 
 

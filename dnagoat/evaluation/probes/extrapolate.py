@@ -13,7 +13,7 @@ from dnagoat.evaluation.comparison.arms import of_arm, run_folder
 from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.measures.lengths import fitting, parse, refuse_dense
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, SOME
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.frozen import Frozen
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent

@@ -1,4 +1,4 @@
-"""How a probe's model learns: the trainer's optimizer and schedule on batches that are made, not read."""
+"""Which models probes train, and how: the trainer's optimizer and schedule on batches that are made, not read."""
 
 # B sequences, T symbols
 
@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from dnagoat.config import TrainConfig
+from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.errors import TrainingError
 from dnagoat.genome.batches import IGNORE
+from dnagoat.model.initial import initialise
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.step.loss import summed_loss
 from dnagoat.training.step.optimizer import adamw, set_rate
@@ -20,6 +21,19 @@ from dnagoat.training.step.precision import computing
 from dnagoat.training.step.schedule import learning_rate
 
 Batch = tuple[Tensor, Tensor]  # inputs and targets (B, T) int64; targets are IGNORE where nothing is asked
+
+
+class TokenLM(DnaLM):
+    """The product's own blocks over any vocabulary, without a start symbol.
+
+    (B, T) tokens below `vocabulary` -> (B, T, vocabulary) logits of what comes next.
+    """
+
+    def __init__(self, config: ModelConfig, vocabulary: int, seed: int = 0) -> None:
+        super().__init__(config, seed=None)
+        self.embedding = nn.Embedding(vocabulary, config.width)
+        self.classes = vocabulary
+        initialise(self, seed)
 
 
 class Fitted(NamedTuple):

@@ -18,13 +18,12 @@ from dnagoat.attention.schemes.base import At, Pair
 from dnagoat.attention.schemes.momentum import Momentum, shear
 from dnagoat.config import STRONGEST, ModelConfig, MomentumConfig, PositionConfig, TrainConfig
 from dnagoat.evaluation.measure import Result
-from dnagoat.evaluation.probes.fit import Batch, learn
+from dnagoat.evaluation.probes.fit import Batch, TokenLM, learn
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
 from dnagoat.evaluation.probes.proportion import LEVEL, share
 from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms
 from dnagoat.evaluation.probes.sweep import Sweep
-from dnagoat.evaluation.probes.vocabulary import TokenLM
 from dnagoat.frozen import Frozen
 from dnagoat.progress import Progress, silent
 

@@ -12,8 +12,8 @@ from torch import Tensor
 from dnagoat.attention.schemes.base import At
 from dnagoat.attention.schemes.momentum import Momentum
 from dnagoat.evaluation.microscope.anatomy import causal
+from dnagoat.evaluation.probes.fit import TokenLM
 from dnagoat.evaluation.probes.repetition import Repetitions
-from dnagoat.evaluation.probes.vocabulary import TokenLM
 
 TERMS = ("q.k", "p.k", "q.p", "p.p")
 

@@ -18,7 +18,7 @@ from typing import IO, Any, Final
 from dnagoat.errors import SourceError
 from dnagoat.files import write_json
 from dnagoat.genome.fetch.assemblies import Assembly
-from dnagoat.genome.progress import Stage, Tell
+from dnagoat.progress import Stage, StageProgress
 
 _BLOCK: Final = 1 << 20
 _CONNECT, _READ = 10.0, 60.0  # seconds without a sign of life
@@ -40,7 +40,7 @@ class Gone(Exception):
     """This address will not serve the file; a mirror may."""
 
 
-def fetch(assembly: Assembly, cache: Path, *, offline: bool = False, progress: Tell = lambda _: None) -> Path:
+def fetch(assembly: Assembly, cache: Path, *, offline: bool = False, progress: StageProgress = lambda _: None) -> Path:
     """The assembly's file in the cache, downloaded where it is not there, and its hash checked.
 
     A file that was placed there by hand is used if its hash is right. A `SourceError` says what could not be had.
@@ -58,7 +58,7 @@ def fetch(assembly: Assembly, cache: Path, *, offline: bool = False, progress: T
     return _fetched(assembly, path, expected, offline, progress)
 
 
-def _fetched(assembly: Assembly, path: Path, expected: str | None, offline: bool, progress: Tell) -> Path:
+def _fetched(assembly: Assembly, path: Path, expected: str | None, offline: bool, progress: StageProgress) -> Path:
     import pooch
 
     pooch.get_logger().setLevel("ERROR")
@@ -121,7 +121,7 @@ class Resuming:
     """A downloader for pooch: tries `addresses` in turn, each until TRIES in a row bring nothing new."""
 
     addresses: tuple[str, ...]
-    progress: Tell = lambda _: None
+    progress: StageProgress = lambda _: None
 
     def __call__(self, url: str, output_file: str | Path, pooch: Any, check_only: bool = False) -> None:
         del pooch, check_only  # pooch's interface

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from dnagoat import __version__
 from dnagoat.errors import DatasetError
-from dnagoat.files import write_json
+from dnagoat.files import read_json, write_json
+from dnagoat.folders import why_not_writable
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.leaks.copies import Reader, Search, Wanted, best_place
-from dnagoat.genome.leaks.kept import kept_leakage, report_files, require_room
+from dnagoat.genome.leaks.near_copies import Reader, Search, Wanted, best_place
 from dnagoat.genome.leaks.sampled_words import K, Kmers
-from dnagoat.genome.progress import Tell
 from dnagoat.genome.windows import Split
+from dnagoat.progress import StageProgress
 
 HELD_OUT: Final[tuple[Split, ...]] = ("val", "test")
 NEAR: Final = 0.5  # of a window's 32-mers in train: a near-copy
@@ -79,7 +79,7 @@ class Counts:
 
 
 def leakage(
-    dataset: Dataset, *, results: Path | None = None, threads: int = 2, progress: Tell = lambda _: None
+    dataset: Dataset, *, results: Path | None = None, threads: int = 2, progress: StageProgress = lambda _: None
 ) -> dict[str, Any]:
     """The leak report of a dataset, kept in its folder as leakage.json and made anew where the content differs.
 
@@ -94,7 +94,7 @@ def leakage(
     return report
 
 
-def _report(dataset: Dataset, threads: int, progress: Tell) -> dict[str, Any]:
+def _report(dataset: Dataset, threads: int, progress: StageProgress) -> dict[str, Any]:
     if dataset.window < 2 * K:
         raise DatasetError(
             f"{dataset.path} has windows of {dataset.window} bases; the leak report compares {K}-mers and needs {2 * K}"
@@ -186,3 +186,27 @@ def _pairs(dataset: Dataset, search: Search, windows: list[tuple[Sample, int]]) 
             }
         )
     return sorted(rows, key=lambda row: -row["shared"])
+
+
+def report_files(path: Path, content_hash: str, results: Path | None = None) -> tuple[Path, ...]:
+    """Where the leak report of the dataset in `path` may lie: first the file that a new one goes to."""
+    own = path / "leakage.json"
+    return (own,) if results is None else (results / f"leakage-{content_hash[:12]}.json", own)
+
+
+def kept_leakage(path: Path, content_hash: str, results: Path | None = None) -> dict[str, Any] | None:
+    """The report of the dataset in `path`, if it is of this very content, or None."""
+    for file in report_files(path, content_hash, results):
+        if file.exists():
+            report: dict[str, Any] = read_json(file)
+            if report.get("dataset_hash") == content_hash and report.get("format") == 1:
+                return report
+    return None
+
+
+def require_room(path: Path, content_hash: str, results: Path | None = None) -> None:
+    """A `DatasetError` where no leak report can be kept."""
+    folder = report_files(path, content_hash, results)[0].parent
+    if (why := why_not_writable(folder)) is not None:
+        way = "another --results" if results is not None else "--results DIR to keep it elsewhere"
+        raise DatasetError(f"{folder} cannot be written ({why}), and the leak report is kept there; give {way}")

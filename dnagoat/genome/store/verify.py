@@ -11,10 +11,10 @@ import numpy as np
 from dnagoat.files import hash_file
 from dnagoat.genome.alphabet import CODE, MASKED, C, G, N
 from dnagoat.genome.dataset import Dataset, content_hash
-from dnagoat.genome.progress import Stage, Tell
 from dnagoat.genome.store.tokens import read_tokens
 from dnagoat.genome.store.window_table import digest
 from dnagoat.genome.windows import SPLITS
+from dnagoat.progress import Stage, StageProgress
 
 _AT_ONCE = 1 << 20
 
@@ -31,7 +31,7 @@ class Check(NamedTuple):
         return self.found == self.expected
 
 
-def verify(dataset: Dataset, source: Path | None = None, progress: Tell = lambda _: None) -> list[Check]:
+def verify(dataset: Dataset, source: Path | None = None, progress: StageProgress = lambda _: None) -> list[Check]:
     """Checks of the store, the windows, the content hash, and of the source file where it is given."""
     manifest = dataset.manifest
     tokens, counts = _store(dataset, progress)
@@ -58,7 +58,7 @@ def _counts(*numbers: int) -> str:
     return ", ".join(f"{number:,}" for number in numbers)
 
 
-def _store(dataset: Dataset, progress: Tell) -> tuple[str, str]:
+def _store(dataset: Dataset, progress: StageProgress) -> tuple[str, str]:
     """sha256 of the store, and its counts."""
     whole = sha256()
     n = gc = masked = done = 0

@@ -14,9 +14,9 @@ import numpy as np
 
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Contig
-from dnagoat.genome.progress import Stage, Tell
 from dnagoat.genome.store.tokens import read_tokens
 from dnagoat.genome.windows import SPLITS, Shares, Span, Split, count_in_windows, tile
+from dnagoat.progress import Stage, StageProgress
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,7 +49,7 @@ class WindowTable:
         """Of contig, split and start of each window that was kept (int64, little-endian)."""
         return self._digest.hexdigest()
 
-    def write(self, contigs: list[Contig], progress: Tell) -> None:
+    def write(self, contigs: list[Contig], progress: StageProgress) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+import numpy as np
+
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import find_place
-from dnagoat.genome.progress import Stage, Tell
 from dnagoat.genome.read.records import Header, Records
 from dnagoat.genome.store.tokens import TokenWriter, read_tokens
+from dnagoat.progress import Stage, StageProgress
 
 _AT_ONCE: Final = 1 << 22  # bases that are moved at once
 
@@ -36,7 +38,7 @@ class Stored:
 
 
 def store_records(
-    records: Records, file: Path, keep: Callable[[str], bool], progress: Tell, *, threads: int = 1
+    records: Records, file: Path, keep: Callable[[str], bool], progress: StageProgress, *, threads: int = 1
 ) -> Stored:
     """Writes the bases of the records whose names `keep` accepts; the others are read, judged and skipped."""
     stored = Stored([], [], {})
@@ -101,3 +103,13 @@ def _finish(contig: dict[str, Any] | None, store: TokenWriter, stored: Stored) -
             **{**contig, **counts},
         )
     )
+
+
+def keep_freed() -> None:
+    """Lets the allocator keep up to 32 MB that were freed, instead of returning them to the system each time.
+
+    Arrays of a few megabytes that come and go are else fetched anew, page by page, which costs several times what is
+    done with them. glibc raises its thresholds when a large block is freed (mallopt(3), M_MMAP_THRESHOLD); elsewhere
+    this does nothing.
+    """
+    np.empty(1 << 24, dtype=np.uint8)

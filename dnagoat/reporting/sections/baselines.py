@@ -10,7 +10,7 @@ from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.drawing.figure import Figure, canvas
 from dnagoat.reporting.drawing.room import broken
 from dnagoat.reporting.numbers import decimals, listed
-from dnagoat.reporting.results import Result, Results
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, PAPER, TEXT, Look, drawing, looks
 from dnagoat.reporting.table import Column, Row, Table
 

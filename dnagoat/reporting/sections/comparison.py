@@ -9,8 +9,8 @@ from dnagoat.reporting.cells import estimate
 from dnagoat.reporting.drawing.figure import Figure, canvas, leave_empty
 from dnagoat.reporting.drawing.room import broken
 from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, listed, whole
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Section
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table, Tone
 from dnagoat.wording import counted

@@ -10,7 +10,7 @@ from dnagoat.reporting.cells import called, number, row_of, share
 from dnagoat.reporting.comparability import Warnings, same_prompts
 from dnagoat.reporting.drawing.figure import CLOUD, Figure, canvas, draw_cloud, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed, whole
-from dnagoat.reporting.results import Result, Results, RunResults
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dnagoat.reporting.cells import estimate, number, row_of
 from dnagoat.reporting.comparability import Warnings, bases_of, settings_of
 from dnagoat.reporting.numbers import UNKNOWN, whole
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
 # What stood before the stretch, in the words of the result.

@@ -10,8 +10,8 @@ from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.drawing.figure import Figure, canvas
 from dnagoat.reporting.drawing.room import broken
 from dnagoat.reporting.numbers import GIB, UNKNOWN, gibibytes, large, listed, whole
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Section
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import PAPER, TEXT, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted

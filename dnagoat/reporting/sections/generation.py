@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from dnagoat.reporting.comparability import Warnings, settings_of
 from dnagoat.reporting.drawing.figure import Figure
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Need, Section
 from dnagoat.reporting.sections import composition, trajectories
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Table
 
 

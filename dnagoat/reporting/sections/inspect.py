@@ -8,9 +8,9 @@ from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.cells import estimate, number, share
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, whole
-from dnagoat.reporting.results import Result
 from dnagoat.reporting.section import Need, Section, under_own_name
 from dnagoat.reporting.sections import prior
+from dnagoat.reporting.sources import Result
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted

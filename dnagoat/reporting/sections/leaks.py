@@ -5,8 +5,8 @@ from __future__ import annotations
 from dnagoat.reporting.cells import share, word
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import percent, whole
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Section
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, TEXT, drawing
 from dnagoat.reporting.table import Cell, Column, Row, Table
 

@@ -9,8 +9,8 @@ from dnagoat.reporting.cells import estimate, row_of, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted

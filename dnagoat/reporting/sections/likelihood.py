@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dnagoat.reporting.cells import estimate, number, row_of, share
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import decimals, percent, whole
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Need, Section
 from dnagoat.reporting.sections.baselines import baselines, ladder, rung_name
 from dnagoat.reporting.sections.outcome import outcome
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
 LADDER = (

@@ -6,8 +6,8 @@ from dnagoat.reporting.cells import called, estimate, row_of
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
 from dnagoat.reporting.paired import Paired, differences
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.sections.baselines import best_baseline, rung_name
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Table
 from dnagoat.wording import counted
 

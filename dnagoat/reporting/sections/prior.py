@@ -12,8 +12,8 @@ from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.cells import number
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.drawing.figure import Figure, canvas
-from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import GRID, MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted

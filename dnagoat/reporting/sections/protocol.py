@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dnagoat.reporting.cells import number, row_of, warnings_of
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Column, Row, Table
 from dnagoat.wording import counted
 

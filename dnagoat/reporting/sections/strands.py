@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dnagoat.reporting.cells import estimate
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, interval, listed
-from dnagoat.reporting.results import Result, Results
 from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Column, Row, Table
 from dnagoat.wording import counted

@@ -9,8 +9,8 @@ from dnagoat.reporting.cells import called, estimate, share, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, percent, whole
-from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 

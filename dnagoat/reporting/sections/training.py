@@ -9,8 +9,8 @@ import numpy as np
 from dnagoat.reporting.comparability import same_bases
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed
-from dnagoat.reporting.results import Results, RunResults
 from dnagoat.reporting.section import Section
+from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.drawing.figure import CLOUD, Figure, canvas, draw_cloud, leave_empty, legend_above, thinned
 from dnagoat.reporting.drawing.room import broken
 from dnagoat.reporting.numbers import decimals, interval, listed
-from dnagoat.reporting.results import Result, Results, RunResults
 from dnagoat.reporting.sections.composition import SECTION, foreign, null_name
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted

@@ -18,7 +18,7 @@ from dnagoat.config import RunConfig
 from dnagoat.errors import RunError, Stopped, TrainingError
 from dnagoat.genome.dataset import open_dataset
 from dnagoat.progress import Progress, silent
-from dnagoat.training.kept.folder import begin, open_folder
+from dnagoat.training.kept.run_folder import begin, open_folder
 from dnagoat.training.launch.processes import lone
 from dnagoat.training.launch.stop import Stop, never
 

@@ -23,7 +23,7 @@ from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.comparison.arms import of_arm, options
 from dnagoat.model.transformer import DnaLM
-from dnagoat.reporting.arms import labels
+from dnagoat.reporting.labels import labels
 from dnagoat.training.presets import changed, configure
 from dnagoat_cli import app
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 
 WINDOW = 128
 

@@ -14,7 +14,7 @@ import pytest
 from dnagoat.evaluation.comparison.arms import of_arm, run_folder
 from dnagoat.evaluation.comparison.judgement import Arm, judge_arms
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.loop import train
 from dnagoat.training.presets import configure
 

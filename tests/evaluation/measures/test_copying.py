@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures import copying
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import START
 from dnagoat.genome.dataset import Dataset

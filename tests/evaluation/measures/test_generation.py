@@ -13,7 +13,7 @@ from dnagoat.counts.markov import count
 from dnagoat.errors import OptionError, WindowError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.generation import draw_material, trajectories
-from dnagoat.evaluation.registry import ensure, read_result
+from dnagoat.evaluation.results import ensure, read_result
 from dnagoat.evaluation.written.composition import sliding_gc
 from dnagoat.evaluation.written.nulls import another_locus, conditional, markov_continuations
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions

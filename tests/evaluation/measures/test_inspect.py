@@ -24,7 +24,7 @@ from dnagoat.evaluation.microscope.close_windows import random_windows, real_win
 from dnagoat.evaluation.microscope.observe import Seen, observing
 from dnagoat.evaluation.microscope.shape import choose_steps, shape
 from dnagoat.evaluation.probes.sinks import first_key, first_symbol_replaced, sinks
-from dnagoat.evaluation.registry import ensure, read_result
+from dnagoat.evaluation.results import ensure, read_result
 from dnagoat.files import write_json
 from dnagoat.genome.alphabet import START
 from dnagoat.genome.batches import to_inputs_targets

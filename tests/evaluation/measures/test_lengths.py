@@ -6,7 +6,7 @@ import pytest
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.lengths import parse, refuse_dense
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.dataset import Dataset
 from tests.evaluation.conftest import MakeRun

@@ -10,11 +10,11 @@ import pytest
 from dnagoat.counts import hashed
 from dnagoat.errors import DatasetError, OptionError
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring import ladder
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.loop import train
 from tests.evaluation.conftest import MakeRun

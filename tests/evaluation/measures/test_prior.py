@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from dnagoat.evaluation.measures import prior
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.training.kept.run import Run
 from tests.evaluation.conftest import MakeRun
 

@@ -9,7 +9,7 @@ from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import PositionConfig, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measures.protocol_paper import other_content, other_start
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.training.kept.run import Run, open_run

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import reverse_complement
 from dnagoat.genome.dataset import Dataset

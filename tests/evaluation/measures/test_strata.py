@@ -8,7 +8,7 @@ import pytest
 from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.strata import gc_deciles
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.marks import Marks, read_marks
 from dnagoat.evaluation.scoring.pieces import stretches
 from dnagoat.evaluation.scoring.scored import scores_of

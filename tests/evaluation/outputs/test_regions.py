@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from dnagoat.errors import SourceError
 from dnagoat.evaluation.outputs import regions as module
-from dnagoat.evaluation.outputs.records import score_sequences
 from dnagoat.evaluation.outputs.regions import Region, score_regions
+from dnagoat.evaluation.outputs.sequences import score_sequences
 from dnagoat.evaluation.outputs.tracks import Segment
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import encode

@@ -11,7 +11,7 @@ from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import sliding, stretches
 from dnagoat.genome.alphabet import decode, encode, reverse_complement
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 
 
 @pytest.fixture

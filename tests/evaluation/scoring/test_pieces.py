@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from dnagoat.errors import OptionError, WindowError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.probes.sinks import sinks
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.pieces import blocks_of, rooms, sliding, stretches
 from dnagoat.files import write_json
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.kept.run import Run, open_run
 
 

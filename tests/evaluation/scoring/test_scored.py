@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.registry import ensure
+from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.pieces import blocks_of
 from dnagoat.evaluation.scoring.scored import identity, pieces_of, scores_of
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.paired import difference, scored
-from dnagoat.reporting.results import read_runs
+from dnagoat.reporting.sources import read_runs
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run
 from tests.evaluation.conftest import MakeRun

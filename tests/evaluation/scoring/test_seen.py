@@ -9,7 +9,7 @@ from dnagoat.evaluation.scoring.pieces import Pieces, sliding, stretches
 from dnagoat.evaluation.scoring.seen import UNREAD, WORD, occurrences
 from dnagoat.genome.alphabet import decode, reverse_complement
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 
 FAMILY = "ACGTTGCAAGTCCATGGATCAGGTACCTTAGC"  # 32 bases that come again and again
 

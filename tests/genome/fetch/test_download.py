@@ -17,8 +17,8 @@ from dnagoat.errors import SourceError
 from dnagoat.genome.fetch import download
 from dnagoat.genome.fetch.assemblies import Assembly
 from dnagoat.genome.fetch.download import fetch
-from dnagoat.genome.prepare import PrepareOptions, prepare
-from dnagoat.genome.progress import Stage
+from dnagoat.genome.preparation import PrepareOptions, prepare
+from dnagoat.progress import Stage
 from tests.genome.fetch.server import Behaviour, serving
 from tests.genome.small import fasta, random_bases
 

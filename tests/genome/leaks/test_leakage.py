@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json
 from dnagoat.genome.alphabet import decode, encode, reverse_complement
-from dnagoat.genome.leaks import copies
+from dnagoat.genome.leaks import near_copies
 from dnagoat.genome.leaks.leakage import leakage
 from dnagoat.genome.leaks.sampled_words import K, sampled_kmers
 from tests.genome.conftest import Prepared
@@ -63,7 +63,7 @@ def test_a_sample_is_a_fixed_part_whatever_stands_around() -> None:
 @pytest.fixture
 def planted(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Of 40 test windows: 4 copied as they are, 4 on the other strand, 4 at 99.5 %, 4 at 80 % identity."""
-    monkeypatch.setattr(copies, "_CHUNK", 1000)
+    monkeypatch.setattr(near_copies, "_CHUNK", 1000)
     test = random_bases(40 * WINDOW, 1)
     train = random_bases(400_000, 2)
 
@@ -137,7 +137,7 @@ def test_the_report_is_kept_until_the_content_changes(prepared: Prepared, monkey
     assert read_json(dataset.path / "leakage.json") == report
     assert report["dataset_hash"] == dataset.content_hash
     kept = {**report, "pairs": ["kept"]}
-    monkeypatch.setattr("dnagoat.genome.leaks.kept.read_json", lambda _: kept)
+    monkeypatch.setattr("dnagoat.genome.leaks.leakage.read_json", lambda _: kept)
     assert leakage(dataset)["pairs"] == ["kept"]
     kept["dataset_hash"] = "another"
     assert leakage(dataset)["pairs"] == report["pairs"]

@@ -12,9 +12,9 @@ from dnagoat.config import PositionConfig, RunConfig
 from dnagoat.errors import DatasetError, OptionError, RunError
 from dnagoat.files import read_json, write_json
 from dnagoat.genome.dataset import Dataset, open_dataset
-from dnagoat.genome.prepare import PrepareOptions, prepare
-from dnagoat.training.kept.folder import begin
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.kept.run import Run, open_run
+from dnagoat.training.kept.run_folder import begin
 from tests.training.conftest import WINDOW, write_genome
 
 

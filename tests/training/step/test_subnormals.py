@@ -15,7 +15,7 @@ from dnagoat.attention.fast.subnormals import count_subnormal, subnormals
 from dnagoat.config import RunConfig
 from dnagoat.errors import Stopped
 from dnagoat.files import read_json
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training import loop
 from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import open_run

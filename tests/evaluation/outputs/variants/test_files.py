@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import MissingError, OptionError, SourceError
-from dnagoat.evaluation.outputs.variants import score as module
+from dnagoat.evaluation.outputs.variants import ratios as module
 from dnagoat.evaluation.outputs.variants.alleles import score_changes
 from dnagoat.model.transformer import DnaLM
 from tests.evaluation.conftest import MakeRun

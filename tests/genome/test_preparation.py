@@ -22,7 +22,7 @@ from dnagoat.errors import DatasetError, DnagoatError, OptionError, SourceError,
 from dnagoat.genome.alphabet import N, decode
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.genome.passport import remarks
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.genome.store.folder import new_folder
 from dnagoat.genome.store.tokens import TokenWriter
 from dnagoat.genome.windows import SPLITS
@@ -199,7 +199,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(
 KILLED = """
 import sys
 from pathlib import Path
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 sys.stdout.write("ready\\n"); sys.stdout.flush()
 prepare(Path(sys.argv[1]), Path(sys.argv[2]), PrepareOptions(window=64, split="blocks"))
 """

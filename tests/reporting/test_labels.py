@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dnagoat.reporting.arms import labels, scheme
+from dnagoat.reporting.labels import labels, scheme
 from tests.reporting import example
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from dnagoat_cli.terminal import progress as shown
-from dnagoat_cli.terminal.progress import begin_command, clock, show_progress
+from dnagoat_cli.terminal import bar as shown
+from dnagoat_cli.terminal.bar import begin_command, clock, show_progress
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_times_are_read_as_clocks_show_them() -> None:
 
 SLOW = """
 import time
-from dnagoat_cli.terminal.progress import show_progress
+from dnagoat_cli.terminal.bar import show_progress
 with show_progress() as tell:
     tell("goat: counting training bases", 0, 1000)
     time.sleep(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from dnagoat.attention.lanes.pieces import REACH, STEP, high_and_residual, integer_pieces
+from dnagoat.attention.lanes.exact import REACH, STEP, high_and_residual, integer_pieces
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])

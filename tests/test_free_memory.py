@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from dnagoat.generation import generate
-from dnagoat.machine import free_memory
+from dnagoat.free_memory import free_memory
+from dnagoat.generation import continuation
 from dnagoat.training import plan
 
 GIB = 1 << 30
@@ -63,6 +63,6 @@ def test_without_proc_there_is_an_answer(tmp_path: Path) -> None:
 
 
 def test_planner_and_generator_ask_the_same_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (generate, plan):
+    for module in (continuation, plan):
         monkeypatch.setattr(module, "free_memory", lambda: 12345)
-    assert generate.free_bytes(torch.device("cpu")) == plan.memory_of(torch.device("cpu")) == 12345
+    assert continuation.free_bytes(torch.device("cpu")) == plan.memory_of(torch.device("cpu")) == 12345

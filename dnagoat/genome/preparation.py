@@ -19,17 +19,16 @@ from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecor
 from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.fetch.download import fetch
 from dnagoat.genome.place import OverlapRule
-from dnagoat.genome.progress import Tell
 from dnagoat.genome.read.records import Records
-from dnagoat.genome.read.regions import RegionScan
+from dnagoat.genome.read.region_scan import RegionScan
 from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
 from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.genome.split import split_contigs
 from dnagoat.genome.store.folder import may_replace, new_folder
-from dnagoat.genome.store.freed_memory import keep_freed
 from dnagoat.genome.store.window_table import WindowTable, write_bed
-from dnagoat.genome.store.writing import Stored, leave_out, store_records
+from dnagoat.genome.store.writing import Stored, keep_freed, leave_out, store_records
+from dnagoat.progress import StageProgress
 from dnagoat.streams import is_stream, name_input, refuse_two_readers
 
 
@@ -62,7 +61,9 @@ class PrepareOptions(Frozen):
         return self
 
 
-def prepare(source: Path | str, out: Path, options: PrepareOptions, progress: Tell = lambda _: None) -> Dataset:
+def prepare(
+    source: Path | str, out: Path, options: PrepareOptions, progress: StageProgress = lambda _: None
+) -> Dataset:
     """Prepares `source` into the new folder `out`: a FASTA or 2bit file, or the name of a genome of the catalogue.
 
     Errors: `SourceError` for a source that does not hold DNA or cannot be fetched, `DatasetError` for a folder that is
@@ -124,7 +125,9 @@ def named(source: Path | str, own: Path | None) -> Assembly | None:
     return assembly
 
 
-def _write(source: Source, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: Tell) -> None:
+def _write(
+    source: Source, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: StageProgress
+) -> None:
     records = _records(source, folder, options)
     every = options.contigs == "all" or options.regions is not None
     stored = _store(records, assembly, folder, options.but(contigs="all" if every else "primary"), progress)
@@ -171,7 +174,7 @@ def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
 
 
 def _store(
-    records: Records, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: Tell
+    records: Records, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: StageProgress
 ) -> Stored:
     """The records that are prepared: all, those that the catalogue calls primary, or those that are chromosomes."""
     every, tokens = options.contigs == "all", folder / "tokens.u8"

@@ -17,10 +17,10 @@ import torch
 
 from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.errors import OptionError, PromptError
+from dnagoat.free_memory import free_memory
 from dnagoat.generation.decoding import Decoder, bytes_a_sequence
 from dnagoat.generation.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions, log_softmax
 from dnagoat.genome.alphabet import START, Codes, decode
-from dnagoat.machine import free_memory
 from dnagoat.model.transformer import DnaLM
 
 MEMORY_SHARE = 0.5  # of what is free, for keys and values

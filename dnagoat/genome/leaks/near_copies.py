@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.leaks.sampled_words import K, Kmers, sampled_kmers
-from dnagoat.genome.progress import Stage, Tell
-from dnagoat.genome.store.freed_memory import keep_freed
 from dnagoat.genome.store.tokens import read_tokens
+from dnagoat.genome.store.writing import keep_freed
+from dnagoat.progress import Stage, StageProgress
 
 _CHUNK: Final = 1 << 15  # positions at once: what stays in a core's cache
 _COPIES: Final = 200  # places of one 32-mer that are looked at, so that a common repeat cannot fill the memory
@@ -81,7 +81,7 @@ class Wanted:
 class Search:
     """Looks for 32-mers in spans of a dataset."""
 
-    def __init__(self, reader: Reader, spans: Ints, threads: int, progress: Tell) -> None:
+    def __init__(self, reader: Reader, spans: Ints, threads: int, progress: StageProgress) -> None:
         self._reader, self._spans, self._threads, self._progress = reader, spans, threads, progress
 
     def present(self, wanted: Wanted) -> NDArray[np.bool_]:

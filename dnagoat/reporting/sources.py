@@ -13,8 +13,8 @@ from dnagoat.errors import RunError
 from dnagoat.evaluation.measure import FORMAT
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import DATASET_FORMATS
-from dnagoat.genome.leaks.kept import report_files
-from dnagoat.reporting.arms import labels
+from dnagoat.genome.leaks.leakage import report_files
+from dnagoat.reporting.labels import labels
 from dnagoat.reporting.sections.probes.kinds import FILE as PROBE
 from dnagoat.reporting.sections.probes.kinds import read_probes
 from dnagoat.streams import is_stream

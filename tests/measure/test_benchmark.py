@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from dnagoat.attention.proof.kernel import DENSE
 from dnagoat.config import ModelConfig, TrainConfig
-from dnagoat.measure import bench as benching
+from dnagoat.measure import benchmark as benching
 from dnagoat.measure import peer
 from dnagoat.measure import trial as trying
-from dnagoat.measure.bench import PUBLISHED, Row, bench, run
+from dnagoat.measure.benchmark import PUBLISHED, Row, bench, run
 from dnagoat.measure.job import PEER, Job, grid
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
 from dnagoat.measure.work import Work

@@ -10,7 +10,7 @@ import pytest
 from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation import measures
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.registry import MEASURES, ensure, read_result
+from dnagoat.evaluation.results import MEASURES, ensure, read_result
 from dnagoat.files import read_json, write_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.missing import measure_missing

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dnagoat.evaluation.comparison.judgement import sentence
-from dnagoat.genome.prepare import PrepareOptions, prepare
+from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import open_run
 from dnagoat_cli import app

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from dnagoat.attention.lanes.rows import BLOCK, PriorRows
+from dnagoat.attention.lanes.prior_rows import BLOCK, PriorRows
 from dnagoat.attention.schemes.base import At, PositionScheme
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.attention.schemes.registry import scheme_for

@@ -17,7 +17,7 @@ from dnagoat.reporting.drawing.figure import Figure
 from dnagoat.reporting.methods import Methods, methods, versions
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.page import page
-from dnagoat.reporting.results import Results
+from dnagoat.reporting.sources import Results
 from dnagoat.reporting.style import looks
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict

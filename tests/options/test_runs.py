@@ -8,7 +8,7 @@ import pytest
 
 from dnagoat.config import ModelConfig, RunConfig, TrainConfig
 from dnagoat.errors import OptionError
-from dnagoat_cli.options.training import OneRun, Shared
+from dnagoat_cli.options.runs import OneRun, Shared
 from dnagoat_cli.options.unfold import Sets, settings
 
 

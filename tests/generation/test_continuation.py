@@ -12,7 +12,7 @@ from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
 from dnagoat.errors import OptionError, PromptError
-from dnagoat.generation.generate import Generated, generate, plan
+from dnagoat.generation.continuation import Generated, generate, plan
 from dnagoat.generation.sampling import SamplingOptions, Streams, chances, draw, log_softmax
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model.transformer import DnaLM

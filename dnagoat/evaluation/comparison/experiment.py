@@ -18,8 +18,8 @@ from dnagoat.files import write_json
 from dnagoat.folders import may_fill
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
-from dnagoat.training.kept.folder import CONFIG
 from dnagoat.training.kept.lock import WRITER
+from dnagoat.training.kept.run_folder import CONFIG
 from dnagoat.training.launch.processes import pick_device
 from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
 from dnagoat.training.launch.stop import Stop, never

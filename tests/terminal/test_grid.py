@@ -15,13 +15,13 @@ from dnagoat.genome.fetch.assemblies import catalogue
 from dnagoat.measure.environment import environment
 from dnagoat.reporting.contents import SECTIONS, compare_runs
 from dnagoat.reporting.methods import methods
-from dnagoat.reporting.results import read
 from dnagoat.reporting.sections import dataset as datasets
 from dnagoat.reporting.sections import inspect, leaks, machine
 from dnagoat.reporting.sections.comparison import every_table
 from dnagoat.reporting.sections.probes import kinds
+from dnagoat.reporting.sources import read
 from dnagoat.reporting.table import Cell, Column, Row, Table
-from dnagoat_cli.terminal.tables import JOINTS, LONG, draw_table, fold, share_out
+from dnagoat_cli.terminal.grid import JOINTS, LONG, draw_table, fold, share_out
 from tests.reporting import crowd, example, inspected
 from tests.reporting.test_probes import ALL
 

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from dnagoat.errors import RunError
-from dnagoat.reporting.report import Report, report
-from dnagoat.reporting.results import read
+from dnagoat.reporting.document import Report, report
+from dnagoat.reporting.sources import read
 from tests.reporting import crowd, example
 
 
@@ -217,8 +217,8 @@ def test_names_that_look_like_markup_stay_text(bare: Report) -> None:
 def test_the_room_needs_no_torch(tmp_path: Path) -> None:
     example.run(tmp_path / "goat", example.config("goat"), 1.3)
     code = (
-        "import sys; from pathlib import Path; from dnagoat.reporting.report import report;"
-        "from dnagoat.reporting.results import read;"
+        "import sys; from pathlib import Path; from dnagoat.reporting.document import report;"
+        "from dnagoat.reporting.sources import read;"
         f"report(read([Path({str(tmp_path / 'goat')!r})]), 'x').html();"
         "sys.exit('torch' in sys.modules)"
     )
