@@ -1,8 +1,9 @@
-"""Whether texts have room: labels and titles that are wider than their panel are broken into lines."""
+"""Whether texts have room: labels and titles wider than their panel are broken into lines, crowded ticks thinned."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def fit(figure: Drawing) -> None:
     for panel, box in boxes.items():
         if box is None:
             continue
+        _thin_ticks(panel)
         inside = panel.get_window_extent()
         others = [other for rival, other in boxes.items() if rival is not panel and other and _beside(other, box)]
         left = max([other.x1 for other in others if other.x1 <= inside.x0 + 1], default=0.0) + APART
@@ -50,6 +52,20 @@ def fit(figure: Drawing) -> None:
     for label in (figure._supxlabel, figure._supylabel):  # type: ignore[attr-defined]  # no public way to the artists
         if label is not None:
             _narrow(label, (figure.bbox.width if label.get_rotation() == 0 else figure.bbox.height) - APART)
+
+
+def _thin_ticks(panel: Axes) -> None:
+    """Fewer numbers below the panel, until none touches the next."""
+    from matplotlib.ticker import MaxNLocator
+
+    locator = panel.xaxis.get_major_locator()
+    if isinstance(locator, MaxNLocator):
+        for bins in (3, 2, 1):
+            labels = [label for label in panel.get_xticklabels() if label.get_visible() and label.get_text()]
+            boxes = sorted((label.get_window_extent() for label in labels), key=lambda box: box.x0)
+            if all(left.x1 + APART / 2 <= right.x0 for left, right in pairwise(boxes)):
+                return
+            locator.set_params(nbins=bins)
 
 
 def _titles(panel: Axes) -> list[Text]:
