@@ -14,8 +14,8 @@ from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import Memory, open_memory
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.scoring.branches import Stem, score_branches
+from dnagoat.generation.continuation import generate
 from dnagoat.generation.decoding import Decoder
-from dnagoat.generation.generate import generate
 from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.alphabet import START, encode
 from dnagoat.genome.batches import to_inputs_targets

@@ -107,9 +107,7 @@ def _read(dataset: Dataset, starts: list[int], asked: TrajectoryOptions) -> tupl
 def _continued(model: DnaLM, prompts: Codes, options: MeasureOptions, progress: Progress) -> tuple[Codes, float]:
     """What the model writes after each prompt, (N, K, G), and its mean log-probability in nats a base."""
     asked = options.trajectory
-    sampling = SamplingOptions(
-        temperature=asked.temperature, memory_strength=asked.memory_strength, seed=options.seed
-    )
+    sampling = SamplingOptions(temperature=asked.temperature, memory_strength=asked.memory_strength, seed=options.seed)
     written = np.empty((len(prompts), asked.samples, asked.length), np.uint8)
     total, sums = written.size, 0.0
     for made in generate(
