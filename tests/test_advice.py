@@ -264,7 +264,7 @@ def test_the_walk_comes_to_what_commands_say() -> None:
     """Each of these was seen in a terminal; and nearly every message of the library is somebody's."""
     seen = {
         "inspect": "Run.dataset",
-        "evaluate": "_records",
+        "evaluate": "read_records",
         "prepare": "FastaScan._refused",
         "generate": "plan",
         "report": "Run.require_room",

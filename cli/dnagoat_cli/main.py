@@ -126,6 +126,7 @@ from dnagoat_cli.commands import (  # noqa: E402
     bench,  # noqa: F401
     compare,  # noqa: F401
     demo,  # noqa: F401
+    embed,  # noqa: F401
     evaluate,  # noqa: F401
     generate,  # noqa: F401
     info,  # noqa: F401

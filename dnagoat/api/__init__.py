@@ -6,12 +6,13 @@ that a person should read, `stop` is asked now and then and names a signal once 
 """
 
 from dnagoat.api.asking import evaluate, generate, report, score
-from dnagoat.api.genomes import score_regions, score_variants
+from dnagoat.api.genomes import embed, score_regions, score_variants, write_embeddings
 from dnagoat.api.making import compare, open_dataset, open_run, prepare, train
 from dnagoat.api.positions import position_scheme
 
 __all__ = [
     "compare",
+    "embed",
     "evaluate",
     "generate",
     "open_dataset",
@@ -23,4 +24,5 @@ __all__ = [
     "score_regions",
     "score_variants",
     "train",
+    "write_embeddings",
 ]

@@ -1,17 +1,25 @@
-"""Taking a run to any genome: score_variants, score_regions."""
+"""Taking a run to any genome: score_variants, score_regions, embed, write_embeddings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dnagoat.api.keywords import Place, hear_nothing
 from dnagoat.api.making import open_run
 from dnagoat.progress import Progress, silent
 
 if TYPE_CHECKING:
+    from typing import Unpack
+
+    import numpy as np
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from dnagoat.api.keywords import Embedded
+    from dnagoat.evaluation.outputs.embeddings.embed import Embedding, Reader
     from dnagoat.evaluation.outputs.regions import Region
     from dnagoat.evaluation.outputs.tracks import Segment
     from dnagoat.evaluation.outputs.variants.calls import Survey
@@ -109,3 +117,84 @@ def score_regions(
             progress=progress,
             say=say,
         )
+
+
+class Embeddings(NamedTuple):
+    """Vectors (n, width) float32, NaN where no base is known, and a table of n rows that says whose they are."""
+
+    places: pd.DataFrame
+    vectors: NDArray[np.float32]
+
+
+def embed(
+    run: Run | Place,
+    *,
+    say: Callable[[str], None] = hear_nothing,
+    progress: Progress = silent,
+    **asked: Unpack[Embedded],
+) -> Embeddings:
+    """One vector for each region of a genome (`regions` and `genome`), window of a `split`, or of the `sequences`.
+
+    `layer` is norm, embedding or a block; `pool` the mean over bases or the last one; `strands` own or both, averaged.
+    A text longer than `context` bases (those of training) is read in pieces that move by `stride` (half of it), each
+    base's state taken once; `before` bases stand before a region. Errors: `OptionError`, `SourceError` (a region that
+    is not there), `WindowError` (an empty split).
+    """
+    import numpy as np
+    import pandas as pd
+
+    from dnagoat.evaluation.outputs.embeddings.write import COLUMNS, cells
+
+    with _embedded(run, asked, say, progress) as (_, reader, found):
+        rows, vectors = [], []
+        for one in found:
+            rows.append(cells(one))
+            vectors.append(one.vector)
+        whole = np.array(vectors, dtype=np.float32).reshape(len(rows), reader.width)
+        return Embeddings(pd.DataFrame(rows, columns=list(COLUMNS)), whole)
+
+
+def write_embeddings(
+    run: Run | Place,
+    out: Place,
+    *,
+    say: Callable[[str], None] = hear_nothing,
+    progress: Progress = silent,
+    **asked: Unpack[Embedded],
+) -> list[Path]:
+    """As `embed`, into a file (.parquet, .npy with a .tsv beside it, .h5ad), which is replaced; memory stays the same.
+
+    Returns the files. `MissingError` where .h5ad is asked for without the package anndata.
+    """
+    from dnagoat.evaluation.outputs.embeddings.embed import about
+    from dnagoat.evaluation.outputs.embeddings.write import files_of
+    from dnagoat.evaluation.outputs.embeddings.write import write_embeddings as write
+
+    files_of(Path(out))
+    with _embedded(run, asked, say, progress) as (opened, reader, found):
+        return write(Path(out), found, reader.width, about(opened, asked.get("checkpoint", "best"), reader))
+
+
+@contextmanager
+def _embedded(
+    run: Run | Place, asked: Embedded, say: Callable[[str], None], progress: Progress
+) -> Iterator[tuple[Run, Reader, Iterator[Embedding]]]:
+    from dnagoat.evaluation.outputs.embeddings.embed import EmbedOptions, Reader
+    from dnagoat.evaluation.outputs.embeddings.texts import source_of
+    from dnagoat.training.launch.processes import pick_device
+
+    opened = open_run(run) if isinstance(run, Path | str) else run
+    options = EmbedOptions(**{name: value for name, value in asked.items() if name in EmbedOptions.model_fields})
+    source = source_of(
+        opened,
+        regions=asked.get("regions"),
+        genome=asked.get("genome"),
+        split=asked.get("split"),
+        windows=asked.get("windows"),
+        sequences=asked.get("sequences"),
+        dataset=asked.get("dataset"),
+    )
+    model = opened.model(asked.get("checkpoint", "best"), pick_device(asked.get("device", "auto")))
+    reader = Reader(model, options, asked.get("batch_size", 64) * model.config.context)
+    with source.open(say, progress) as (texts, total):
+        yield opened, reader, reader.embed(texts, total, progress)

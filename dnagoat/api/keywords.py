@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
@@ -52,6 +53,26 @@ class Asked(TypedDict, total=False):
     strata: tuple[Path, ...]
     lengths: tuple[str, ...]
     trajectory: TrajectoryOptions
+
+
+class Embedded(TypedDict, total=False):
+    """What `embed` is asked: one of `regions` (with `genome`), `split` and `sequences`; then how."""
+
+    regions: Place | None
+    genome: Place | None
+    split: Literal["train", "val", "test"] | None
+    windows: int | None
+    sequences: Path | Mapping[str, str] | None
+    dataset: Place | None
+    layer: str
+    pool: Literal["mean", "last"]
+    strands: Literal["own", "both"]
+    context: int | None
+    stride: int | None
+    before: int | None
+    checkpoint: Which
+    device: str
+    batch_size: int
 
 
 class Sampling(TypedDict, total=False):

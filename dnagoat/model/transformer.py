@@ -97,6 +97,16 @@ class DnaLM(nn.Module):
             logits = logits + self.memory.logits(hidden, features)
         return logits
 
+    def hidden(self, codes: Tensor, depth: int) -> Tensor:
+        """(B, T) codes -> (B, T, width), what block number `depth` wrote, from 1; of 0, what the first one reads."""
+        self._check_reach(codes.shape[1])
+        at = At.whole(codes.shape[1], codes.device)
+        features = None if self.memory is None else self.memory.look_up(codes)[0]
+        x = self.embed(codes, at, features)
+        for block in self.blocks[:depth]:
+            x = block(x, at)
+        return x
+
     def read(self, codes: Tensor, cache: Cache) -> None:
         """Takes codes (B, T) into an empty cache and predicts nothing: the last block makes keys and values alone."""
         *blocks, last = self.blocks

@@ -53,6 +53,8 @@ def test_importing_is_light() -> None:
         "score",
         "score_regions",
         "score_variants",
+        "embed",
+        "write_embeddings",
         "report",
     } == set(names)
     code = (

@@ -8,21 +8,20 @@ holds for its other strand, before which lies what comes after the region. `forw
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.evaluation.outputs import sequences
+from dnagoat.evaluation.outputs.readings import Reading, codes_of, hold, readings_of, span_of
 from dnagoat.evaluation.outputs.rows import Cell
-from dnagoat.evaluation.outputs.sequences import AT_ONCE, Record
+from dnagoat.evaluation.outputs.sequences import Record
 from dnagoat.evaluation.outputs.tracks import Segment
 from dnagoat.evaluation.scoring.likelihood import Floats, score
 from dnagoat.evaluation.scoring.pieces import sliding
-from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
+from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.read.bed import Bed, Interval, Stretch, locate_whole
 from dnagoat.genome.read.genome import Genome
 from dnagoat.genome.read.region_scan import refuse_shared
@@ -60,16 +59,6 @@ class Region:
         return f"{sequence}\t{start}\t{end}\t{name}\t{mean}\t{strand}\n"
 
 
-class Reading(NamedTuple):
-    """Bases [start, end) of a strand of a contig, counted along that strand, with `room` bases before them."""
-
-    region: int
-    turned: bool
-    start: int
-    end: int
-    room: int
-
-
 def score_regions(
     model: DnaLM,
     bed: Bed,
@@ -98,12 +87,12 @@ def score_regions(
     stride = stride or max(context // 2, 1)
     forward = [int(bed.strand_of(stretch.interval) != stretch.plus) for stretch in stretches]
     order = sorted(range(len(stretches)), key=lambda n: _home(stretches[n])) if track else range(len(stretches))
-    readings = (reading for n in order for reading in _readings(n, stretches[n], context, stride))
+    readings = (reading for n in order for reading in readings_of(n, stretches[n], context, stride))
     totals = np.zeros((len(stretches), 2, 2))  # regions, strands of the contig, nats and bases
     done, bases = 0, 2 * sum(stretch.end - stretch.start for stretch in stretches)
     progress("scoring", done, bases)
-    for held in _held(readings):
-        codes = [_codes(genome, stretches[reading.region], reading) for reading in held]
+    for held in hold(readings, lambda reading: reading.size):
+        codes = [codes_of(genome, stretches[reading.region], reading) for reading in held]
         for reading, nats in zip(held, _losses(model, held, codes, context, stride, batch_bases), strict=True):
             stretch, strand = stretches[reading.region], int(reading.turned)
             totals[reading.region, strand] += np.nansum(nats, dtype=np.float64), np.isfinite(nats).sum()
@@ -119,42 +108,6 @@ def _home(stretch: Stretch) -> tuple[str, int]:
     return stretch.contig.home, stretch.contig.to_home(stretch.start, stretch.end)[0]
 
 
-def _readings(region: int, stretch: Stretch, context: int, stride: int) -> Iterator[Reading]:
-    """Both strands of a region, in parts that are held one after the other; the pieces are those of the whole."""
-    length = stretch.end - stretch.start
-    part = -(-AT_ONCE // stride) * stride
-    for turned, there in ((False, stretch.start), (True, stretch.contig.length - stretch.end)):
-        room = min(context - stride, there)
-        # A cut lies where a piece ends, and leaves a whole stride for the next one.
-        cuts = range(context - room + part, length - stride + 1, part)
-        for start, end in pairwise([0, *cuts, length]):
-            yield Reading(region, turned, start, end, context - stride if start else room)
-
-
-def _held(readings: Iterable[Reading]) -> Iterator[list[Reading]]:
-    held: list[Reading] = []
-    for reading in readings:
-        held.append(reading)
-        if sum(reading.end - reading.start for reading in held) >= AT_ONCE:
-            yield held
-            held = []
-    if held:
-        yield held
-
-
-def _span(stretch: Stretch, reading: Reading, room: int = 0) -> tuple[int, int]:
-    """Where the bases of a reading, and those of `room` before them, lie on the + strand of the contig."""
-    if reading.turned:
-        return stretch.end - reading.end, stretch.end - reading.start + room
-    return stretch.start + reading.start - room, stretch.start + reading.end
-
-
-def _codes(genome: Genome, stretch: Stretch, reading: Reading) -> Codes:
-    """What is read, the bases before among it, in the direction of reading."""
-    codes = genome.bases(stretch.contig.name, *_span(stretch, reading, reading.room)).tokens & np.uint8(CODE)
-    return reverse_complement(codes) if reading.turned else codes
-
-
 def _losses(
     model: DnaLM, held: list[Reading], codes: list[Codes], context: int, stride: int, batch_bases: int
 ) -> list[Floats]:
@@ -168,7 +121,7 @@ def _losses(
 
 def _segments(stretch: Stretch, reading: Reading, nats: Floats) -> Iterator[Segment]:
     """The runs of scored bases of a reading that goes along the + strand of its chromosome."""
-    begin, _ = stretch.contig.to_home(*_span(stretch, reading))
+    begin, _ = stretch.contig.to_home(*span_of(stretch, reading))
     known = np.flatnonzero(np.isfinite(nats))
     for run in np.split(known, np.flatnonzero(np.diff(known) != 1) + 1):
         if run.size:

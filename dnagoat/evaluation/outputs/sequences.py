@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import SourceError
+from dnagoat.evaluation.outputs.readings import hold
 from dnagoat.evaluation.scoring.likelihood import score
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
@@ -20,9 +21,6 @@ from dnagoat.genome.read.source import Source
 from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, relabelled, silent
-
-AT_ONCE = 1 << 22  # bases of the records that are held and scored together
-
 
 STRANDS = ("forward", "reverse", "both")
 COLUMNS: dict[str, type] = {
@@ -83,7 +81,7 @@ def score_records(
     A record longer than `context` (the training length) is read in overlapping pieces that move by `stride` (half the
     context); each base is scored once.
     """
-    return score_sequences(model, _records(path), batch_bases, context, stride, progress)
+    return score_sequences(model, read_records(path), batch_bases, context, stride, progress)
 
 
 def score_sequences(
@@ -99,7 +97,7 @@ def score_sequences(
     stride = stride or max(context // 2, 1)
     done = 0
     progress("reading records", 0, 0)
-    for held in _held(sequences):
+    for held in hold(sequences, lambda named: len(named[1])):
         strands = [
             _sums(model, [turn(codes) for _, codes in held], context, stride, batch_bases, relabelled(progress, where))
             for turn, where in ((np.asarray, "as it stands"), (reverse_complement, "reverse complement"))
@@ -110,7 +108,8 @@ def score_sequences(
         progress("reading records", done, 0)
 
 
-def _records(path: Path) -> Iterator[tuple[str, Codes]]:
+def read_records(path: Path) -> Iterator[tuple[str, Codes]]:
+    """Names and codes (L,) of the records of a FASTA or 2bit file, or of a stream, one at a time."""
     name, parts = None, list[Codes]()
     source = Source(path)
     for event in (TwoBitScan(source) if source.kind == "2bit" else FastaScan(source)).events():
@@ -123,17 +122,6 @@ def _records(path: Path) -> Iterator[tuple[str, Codes]]:
     if name is None:
         raise SourceError(f"{source} holds no record; give FASTA with at least one sequence")
     yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
-
-
-def _held(records: Iterable[tuple[str, Codes]]) -> Iterator[list[tuple[str, Codes]]]:
-    held: list[tuple[str, Codes]] = []
-    for name, codes in records:
-        held.append((name, codes))
-        if sum(len(codes) for _, codes in held) >= AT_ONCE:
-            yield held
-            held = []
-    if held:
-        yield held
 
 
 def _sums(

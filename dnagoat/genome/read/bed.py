@@ -29,7 +29,7 @@ _HEADINGS: Final = (re.compile(r".*(start|begin|from)", re.IGNORECASE), re.compi
 class Interval(NamedTuple):
     """[start, end) of a sequence, and the line of the file that says so.
 
-    `strand` and `label` (the interval's own name) as written, None without column 6 and 4.
+    `strand` and `label` (the interval's own name) as written, None without column 6 and 4; `fields` are all columns.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Interval(NamedTuple):
     strand: str | None
     line: int
     label: str | None = None
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,16 @@ class Bed:
         if interval.strand not in strand:
             raise SourceError(f"{self.where(interval)}: strand {interval.strand!r} is none; give +, - or .")
         return strand[interval.strand]
+
+    def column(self, number: int) -> list[str]:
+        """What column `number`, counted from 1, says of each interval; a `SourceError` names the first line without."""
+        for interval in self.intervals:
+            if not 1 <= number <= len(interval.fields):
+                raise SourceError(
+                    f"{self.where(interval)} has {counted(len(interval.fields), 'column')}, and --column {number} is "
+                    "asked for; columns are counted from 1"
+                )
+        return [interval.fields[number - 1] for interval in self.intervals]
 
 
 def read_bed(path: Path) -> Bed:
@@ -126,7 +137,7 @@ def _interval(name: str, fields: list[str], line: int) -> Interval:
             f"{name}, line {line:,}: {start:,}-{end:,} {fault}; BED is half-open, so an end is above its start"
         )
     strand, label = (fields[column] if len(fields) > column else None for column in (5, 3))
-    return Interval(fields[0], start, end, strand, line, label)
+    return Interval(fields[0], start, end, strand, line, label, tuple(fields))
 
 
 def _is_number(text: str) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dnagoat.errors import OptionError
 from dnagoat.files import written_whole
 from dnagoat.reporting.drawing.room import fit
 from dnagoat.reporting.style import Look, drawing, every_ink
@@ -48,13 +49,16 @@ class Figure:
 
     def save(self, folder: Path) -> list[Path]:
         """Writes NAME.svg, NAME.pdf and NAME.png (200 dots an inch) on white; returns their paths."""
-        paths = [folder / f"{self.name}.{kind}" for kind in ("svg", "pdf", "png")]
-        with drawing():
-            for path in paths:
-                kind = path.suffix.removeprefix(".")
-                with written_whole(path) as aside:
-                    self.drawing.savefig(aside, format=kind, metadata=_UNDATED[kind], facecolor="white")
+        paths = [folder / f"{self.name}.{kind}" for kind in _UNDATED]
+        for path in paths:
+            self.write(path)
         return paths
+
+    def write(self, path: Path) -> None:
+        """One file, whose name says its kind."""
+        kind = kind_of(path, "the figure")
+        with drawing(), written_whole(path) as aside:
+            self.drawing.savefig(aside, format=kind, metadata=_UNDATED[kind], facecolor="white")
 
     def inline(self) -> str:
         """The drawing as SVG to stand in a page: theme colours as CSS variables, ids its own, no size of its own."""
@@ -69,6 +73,14 @@ _UNDATED: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "png": {"Software": None},
 }
+
+
+def kind_of(path: Path, option: str) -> str:
+    """svg, pdf or png, as the name of a file ends; an `OptionError` where it ends otherwise."""
+    kind = path.suffix.removeprefix(".")
+    if kind not in _UNDATED:
+        raise OptionError(f"{option} {path}: give a name that ends in .svg, .pdf or .png")
+    return kind
 
 
 def _for_page(svg: str, name: str) -> str:

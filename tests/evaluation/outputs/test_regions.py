@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dnagoat.errors import SourceError
+from dnagoat.evaluation.outputs import readings
 from dnagoat.evaluation.outputs import regions as module
 from dnagoat.evaluation.outputs.regions import Region, score_regions
 from dnagoat.evaluation.outputs.sequences import score_sequences
@@ -85,7 +86,7 @@ def test_a_long_region_in_parts_is_the_whole(
     model = make_run("goat").model()
     beds = "one\t3\t900\none\t0\t97\n"
     whole = region_scores(model, tmp_path, beds)
-    monkeypatch.setattr(module, "AT_ONCE", 1)
+    monkeypatch.setattr(readings, "AT_ONCE", 1)
     for region, other in zip(region_scores(model, tmp_path, beds), whole, strict=True):
         assert region.record.forward == pytest.approx(other.record.forward, abs=1e-4)
         assert region.record.reverse == pytest.approx(other.record.reverse, abs=1e-4)
@@ -95,7 +96,7 @@ def test_a_long_region_in_parts_is_the_whole(
 def test_tracks_lie_on_the_chromosome_in_order(
     make_run: MakeRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr(module, "AT_ONCE", at_once)
+    monkeypatch.setattr(readings, "AT_ONCE", at_once)
     model = make_run("rope").model()
     text = BASES[:200] + "N" + BASES[201:]
     turned = "".join("TGCAN"["ACGTN".index(b)] for b in reversed(text[300:600]))

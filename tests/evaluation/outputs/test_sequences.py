@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import SourceError
-from dnagoat.evaluation.outputs import sequences as module
+from dnagoat.evaluation.outputs import readings
 from dnagoat.evaluation.outputs.sequences import Record, score_records
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import decode, encode, reverse_complement
@@ -47,7 +47,7 @@ def test_neighbours_change_nothing(
 ) -> None:
     model = make_run("rope").model()
     together = list(score_records(model, write(tmp_path / "all.fa", sequences), 4096))
-    monkeypatch.setattr(module, "AT_ONCE", 1)
+    monkeypatch.setattr(readings, "AT_ONCE", 1)
     held_apart = list(score_records(model, tmp_path / "all.fa", 1))
     for mine, apart, (name, sequence) in zip(together, held_apart, sequences.items(), strict=True):
         alone = next(iter(score_records(model, write(tmp_path / "one.fa", {name: sequence}), 64)))

@@ -1,0 +1,1 @@
+"""What a model makes of regions, windows and sequences: one vector each."""
