@@ -69,8 +69,8 @@ class Bed:
         for interval in self.intervals:
             if not 1 <= number <= len(interval.fields):
                 raise SourceError(
-                    f"{self.where(interval)} has {counted(len(interval.fields), 'column')}, and --column {number} is "
-                    "asked for; columns are counted from 1"
+                    f"{self.where(interval)} has {counted(len(interval.fields), 'column')} and no column {number}; "
+                    "columns are counted from 1"
                 )
         return [interval.fields[number - 1] for interval in self.intervals]
 

@@ -220,7 +220,7 @@ def test_the_command_streams_and_draws(make_run: MakeRun, places: tuple[Path, Pa
         (("--out", "x.npy", "--regions", "{past}", "--genome", "{genome}"), "ends at 900"),
         (
             ("--out", "x.npy", "--figure", "x.png", "--regions", "{bed}", "--genome", "{genome}", "--column", "9"),
-            "has 6 columns, and --column 9",
+            "has 6 columns and no column 9",
         ),
     ],
 )
