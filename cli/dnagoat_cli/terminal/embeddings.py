@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dnagoat.errors import OptionError
 from dnagoat.streams import is_passage
-from dnagoat_cli.terminal.notes import say
 from dnagoat_cli.terminal.bar import show_progress
+from dnagoat_cli.terminal.notes import say
 from dnagoat_cli.terminal.scores import Model
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 
 from dnagoat.errors import OptionError, WindowError
 from dnagoat.evaluation.outputs.readings import Reading, codes_of
-from dnagoat.evaluation.outputs.sequences import read_records
 from dnagoat.evaluation.outputs.rows import Cell
+from dnagoat.evaluation.outputs.sequences import read_records
 from dnagoat.genome.alphabet import CODE, Codes, encode, reverse_complement
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.read.bed import Bed, Stretch, locate_whole, read_bed
