@@ -119,7 +119,7 @@ class TrainConfig(Frozen):
     jitter: int = Field(0, ge=0, description="largest random shift of a training window, in bases")
     score_n: bool = False
     prior_lr_scale: float = Field(1.0, ge=0, description="learning rate of position parameters over that of weights")
-    memory_lr_scale: float = Field(3.0, ge=0, description="the same of the parameters that weigh what memory says")
+    memory_lr_scale: float = Field(3.0, ge=0, description="the same of memory's gates and levels")
     eval_every: int = Field(100, ge=1)
     eval_windows: int = Field(256, ge=1, description="validation windows scored during training")
     checkpoint_every: int = Field(100, ge=1)

@@ -143,8 +143,13 @@ class DnaLM(nn.Module):
         return {n: p for n, p in self.named_parameters() if ".scheme." in n or ".normaliser." in n}
 
     def memory_parameters(self) -> dict[str, nn.Parameter]:
-        """Parameters that weigh what memory says, by name: they take their own learning rate and no weight decay."""
-        return {n: p for n, p in self.named_parameters() if n.startswith("memory.")}
+        """What weighs one source of memory or one level of a vote, by name: own learning rate, no weight decay.
+
+        The matrices of memory are not among them: they read some two hundred inputs of several nats, so that a higher
+        rate makes their sums jump.
+        """
+        own = {} if self.memory is None else dict(self.memory.named_parameters(recurse=False))
+        return {f"memory.{name}": parameter for name, parameter in own.items()}
 
     def constrain(self) -> None:
         """Puts the prior's parameters back where they are allowed to be; call after each optimizer step."""

@@ -33,6 +33,16 @@ def test_positions_have_a_group_of_their_own(name: str, convolution: int | None,
     assert [group["lr"] for group in optimizer.param_groups] == [0.01, 0.01, 0.05]
 
 
+def test_gates_and_levels_of_memory_have_a_group_of_their_own() -> None:
+    model = DnaLM(ModelConfig(width=64, heads=2, layers=1, mlp_width=32, context=32, memory=("words", "copies")))
+    train = TrainConfig(memory_lr_scale=3.0)
+    *others, memory = groups(model, train)
+    named = {id(parameter): key for key, parameter in model.named_parameters()}
+    assert {named[id(p)] for p in memory["params"]} == {"memory.gates", "memory.levels", "memory.prior"}
+    assert (memory["scale"], memory["weight_decay"]) == (3.0, 0.0)
+    assert sum(len(group["params"]) for group in (*others, memory)) == len(named)
+
+
 def test_a_scale_of_0_keeps_the_prior_where_it_started() -> None:
     model, train = model_of("goat"), TrainConfig(prior_lr_scale=0.0)
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
