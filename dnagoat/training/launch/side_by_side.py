@@ -142,12 +142,17 @@ def _end(running: Sequence[Worker]) -> None:
 
 
 def read_last_row(file: Path) -> dict[str, Any] | None:
-    """The last whole row of a metrics.jsonl, without reading all of it."""
+    """The last whole row of a metrics.jsonl, without reading all of it, however long its rows are."""
     if not file.exists():
         return None
+    size, tail = file.stat().st_size, 8192
     with file.open("rb") as handle:
-        handle.seek(max(0, file.stat().st_size - 8192))
-        lines = handle.read().split(b"\n")[:-1]
+        while True:
+            handle.seek(max(0, size - tail))
+            lines = handle.read(tail).split(b"\n")[:-1]
+            if len(lines) > 1 or tail >= size:
+                break
+            tail *= 4
     try:
         row: dict[str, Any] = json.loads(lines[-1])
     except (IndexError, ValueError):
