@@ -18,6 +18,7 @@ import torch
 from rows import Row, finish
 
 from dnagoat import open_dataset
+from dnagoat.config import Family
 from dnagoat.counts.memory.opening import open_reader
 from dnagoat.genome.batches import gather
 from dnagoat.genome.dataset import Dataset
@@ -29,7 +30,7 @@ from dnagoat.training.memory_feed import MemoryFeed
 from dnagoat.training.presets import configure
 from dnagoat.training.step.loss import window_losses
 
-FAMILIES = ("words", "gaps", "copies")
+FAMILIES: tuple[Family, ...] = ("words", "gaps", "copies")
 BATCH = 20  # windows that are scored at once
 GECO3 = 1.169  # chromosomes 20 -> 21, by compressors.py
 
