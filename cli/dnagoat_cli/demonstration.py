@@ -63,7 +63,7 @@ def own_advice() -> Iterator[None]:
         raise type(fault)(str(fault).replace("another --out", "another --folder")) from None
 
 
-def prepared(plan: Places, force: bool) -> Dataset:
+def prepare_dataset(plan: Places, force: bool) -> Dataset:
     """The demo's dataset, prepared where it is not there yet."""
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.genome.preparation import PrepareOptions, prepare
@@ -102,12 +102,12 @@ def configuration(plan: Places, dataset: Dataset, position: str) -> RunConfig:
     return configure("tiny", str(plan.data), dataset.content_hash, dataset.window, options)
 
 
-def trained(plan: Places, dataset: Dataset, position: str, force: bool) -> Run:
+def train_arm(plan: Places, dataset: Dataset, position: str, force: bool) -> Run:
     """A trained run, continued from where it stands; a Ctrl-C saves it and ends the demo."""
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train
-    from dnagoat_cli.terminal.training import watch
+    from dnagoat_cli.terminal.bar import watch
 
     out = plan.runs / position
     config = configuration(plan, dataset, position)
@@ -123,22 +123,24 @@ def trained(plan: Places, dataset: Dataset, position: str, force: bool) -> Run:
     return open_run(out)
 
 
-def written(plan: Places, runs: Sequence[Run]) -> None:
+def write_samples(plan: Places, runs: Sequence[Run]) -> None:
     """A FASTA of test prompts continued by each model."""
+    from dnagoat.generation.prompts import from_split
     from dnagoat.generation.sampling import SamplingOptions
-    from dnagoat_cli.terminal import generation as view
+    from dnagoat_cli.options.prompting import Files
+    from dnagoat_cli.options.weights import load_model
+    from dnagoat_cli.terminal.continuations import continue_prompts
 
     say("[bold]3 of 4[/bold]  each model continues four real sequences of the test locus")
     for run in runs:
         out = run.path / "generated" / "demo.fa"
         if out.exists():
             continue
-        prompts = view.gathered(run, None, None, None, "test", None, count=4, length=512, seed=0)
-        model = view.loaded(run, "best", "auto")
+        prompts = from_split(run.dataset(), "test", 4, 512, seed=0)
         options = SamplingOptions(seed=0)
-        finished = view.written(model, prompts, options, length=LENGTH, samples=1, batch_size=4, max_context=None)
-        view.end(finished, len(prompts))
-        view.save(finished, prompts, options, out=out, scores=None, table=None)
+        finished = continue_prompts(load_model(run, "best", "auto"), prompts, options, LENGTH, batch_size=4)
+        finished.conclude(len(prompts))
+        Files(out).write(prompts, finished.sequences, options)
         say(f"        {out}")
 
 
@@ -154,14 +156,14 @@ def measures() -> MeasureOptions:
     )
 
 
-def reported(plan: Places, runs: Sequence[Run], force: bool) -> None:
+def write_report(plan: Places, runs: Sequence[Run], force: bool) -> None:
     """Measures, report and the comparison in the terminal; an existing report of these very runs stays."""
     from dnagoat.reporting.document import report
     from dnagoat.reporting.missing import measure_missing
     from dnagoat.reporting.sources import read
+    from dnagoat_cli.terminal.bar import say as note
     from dnagoat_cli.terminal.bar import show_progress
-    from dnagoat_cli.terminal.notes import say as note
-    from dnagoat_cli.terminal.report import show
+    from dnagoat_cli.terminal.show import show_report
 
     say("[bold]4 of 4[/bold]  scoring, and the report")
     paths = [run.path for run in runs]
@@ -179,7 +181,7 @@ def reported(plan: Places, runs: Sequence[Run], force: bool) -> None:
     else:
         with show_progress("drawing the report"):
             page = made.write(plan.report, force=force)
-    show(made, page)
+    show_report(made, page)
 
 
 def farewell(plan: Places, seconds: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dnagoat_cli.terminal import benchmark
+from dnagoat_cli.terminal.show import show_benchmark
 from tests.reporting import crowd
 
 
@@ -12,8 +12,7 @@ def test_an_end_without_memory_is_told_whenever_it_came(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "400")
-    rows = crowd.bench(["rope", "goat", "alibi", "nope"])["rows"]
-    benchmark.show(rows, None, paper=True, as_json=False)
+    show_benchmark(crowd.bench(["rope", "goat", "alibi", "nope"]), None, False)
     told = capsys.readouterr().out
     lines = [" ".join(line.split()) for line in told.splitlines()]
     peaks = "2.66 GiB 2.79 GiB 0.73 GiB"

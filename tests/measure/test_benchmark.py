@@ -20,7 +20,6 @@ from dnagoat.measure.job import PEER, Job, grid
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
 from dnagoat.measure.work import Work
 from dnagoat_cli import app
-from dnagoat_cli.terminal import benchmark
 from tests.goat_settings import goat_settings
 
 MODEL = ModelConfig(width=64, heads=1, layers=1, mlp_width=64, context=32)
@@ -172,11 +171,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Job]:
     """The jobs that the command would measure."""
     found: list[Job] = []
 
-    def note(jobs: list[Job], rounds: int) -> list[Row]:
+    def note(jobs: list[Job], rounds: int, progress: object) -> list[Row]:
         found.extend(jobs)
         return []
 
-    monkeypatch.setattr(benchmark, "measured", note)
+    monkeypatch.setattr(benching, "bench", note)
     return found
 
 

@@ -55,11 +55,8 @@ def views(
     """Everything that draws tables, on results with every measure."""
     from dnagoat.measure.environment import environment
     from dnagoat_cli.commands.inspect import Request
-    from dnagoat_cli.terminal import benchmark, machine, passport
-    from dnagoat_cli.terminal import comparison as comparison_view
     from dnagoat_cli.terminal import dataset as dataset_view
-    from dnagoat_cli.terminal import report as report_view
-    from dnagoat_cli.terminal import results as results_view
+    from dnagoat_cli.terminal import passport, show
 
     folder = tmp_path_factory.mktemp("views")
     compared = read_json(example.comparison(folder / "compared") / "comparison.json")
@@ -77,7 +74,7 @@ def views(
         for result in run.measures.values()
         if result["measure"] in DRAWN
     ]
-    rows = crowd.bench(["rope", "goat", "alibi", "nope"])["rows"]
+    bench = crowd.bench(["rope", "goat", "alibi", "nope"])
     source = folder / "genome.fa"
     bases = {f"contig_with_a_long_name_{number}_of_the_assembly": random_bases(3000, number) for number in range(4)}
     names = list(bases)
@@ -86,12 +83,12 @@ def views(
         source, folder / "data", PrepareOptions(window=64, overlaps="trim", val=(names[1],), test=(names[2],))
     )
     return {
-        "report": lambda: report_view.show(whole, Path("report.html")),
-        "crowded": lambda: report_view.show(crowded, Path("report.html")),
-        "compare": lambda: comparison_view.show(compared, Path("runs/cmp"), False),
-        "evaluate": lambda: results_view.draw(measured),
-        "bench": lambda: benchmark.show(rows, None, paper=True, as_json=False),
-        "info": lambda: machine.show_environment(environment()),
+        "report": lambda: show.show_report(whole, Path("report.html")),
+        "crowded": lambda: show.show_report(crowded, Path("report.html")),
+        "compare": lambda: show.show_comparison(compared, Path("runs/cmp"), False),
+        "evaluate": lambda: show.show_results(measured, False),
+        "bench": lambda: show.show_benchmark(bench, None, False),
+        "info": lambda: show.show_environment(environment()),
         "inspect": lambda: dataset_view.show(dataset.path, Request(True, True, None, False)),
         "catalogue": lambda: passport.show_catalogue(dict(catalogue()), False),
     }

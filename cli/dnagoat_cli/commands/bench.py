@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dnagoat_cli.main import app
+
+if TYPE_CHECKING:
+    from dnagoat.measure.job import Job
 
 EXAMPLES = """
 Measure memory and speed of training, evaluation and generation.
@@ -53,16 +57,18 @@ def bench(
     force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")] = False,
 ) -> None:
-    from dnagoat.files import may_write
-    from dnagoat_cli.terminal import benchmark as view
+    from dnagoat.files import may_write, write_json
+    from dnagoat.streams import STANDARD
+    from dnagoat_cli.options.jobs import arms_from, jobs_from
+    from dnagoat_cli.terminal.show import show_benchmark
 
     if out is not None:
         may_write(out, "--out", force=force)
     if paper:
         _refuse_changed({"preset": preset, "length": length, "batch-size": batch_size, "precision": precision})
-    jobs = view.jobs_from(
+    jobs = jobs_from(
         preset="paper" if paper else preset or "small",
-        arms=view.arms_from(arm, paper),
+        arms=arms_from(arm, paper),
         whats=what or ["train"],
         lengths=length,
         batches=batch_size,
@@ -72,7 +78,35 @@ def bench(
         warmup=warmup,
         repeats=repeats,
     )
-    view.show(view.measured(jobs, rounds), out, paper=paper, as_json=as_json)
+    result = _measure(jobs, rounds, paper=paper)
+    if out is not None:
+        write_json(out, result)
+    if out != STANDARD:
+        show_benchmark(result, out, as_json)
+
+
+def _measure(jobs: Sequence[Job], rounds: int, *, paper: bool) -> dict[str, Any]:
+    """The rows, and what they say of themselves; a bar says which measurement runs."""
+    import shlex
+    import sys
+
+    import dnagoat
+    from dnagoat.measure.benchmark import PUBLISHED
+    from dnagoat.measure.benchmark import bench as measure
+    from dnagoat_cli.terminal.bar import show_progress
+
+    total = len(jobs) * rounds
+    with show_progress() as tell:
+        rows = measure(jobs, rounds, lambda job, done: tell("measurements", done, total, f"{job.what} {job.arm}"))
+    return {
+        "format": 1,
+        "measure": "bench",
+        "unit": "bases per second; bytes",
+        "tool_version": dnagoat.__version__,
+        "command": shlex.join(["dnagoat", *sys.argv[1:]]),
+        "rows": rows,
+        "published": list(PUBLISHED) if paper else [],
+    }
 
 
 def _refuse_changed(options: dict[str, object]) -> None:

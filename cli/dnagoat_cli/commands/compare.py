@@ -69,7 +69,7 @@ def compare(
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.presets import configure
     from dnagoat_cli.terminal.bar import show_progress
-    from dnagoat_cli.terminal.comparison import show
+    from dnagoat_cli.terminal.show import show_comparison
 
     data = open_dataset(dataset)
     base = configure(preset or "small", str(dataset), data.content_hash, data.window, settings(shared))
@@ -90,4 +90,4 @@ def compare(
     except Stopped as end:
         typer.echo(f"{end.signal.name}: every run is saved; the same command continues {out}", err=True)
         raise
-    show(result, out, as_json)
+    show_comparison(result, out, as_json)

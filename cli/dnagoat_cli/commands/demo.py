@@ -41,8 +41,8 @@ def demo(
     began = monotonic()
     plan = stages.plan(folder, steps)
     with stages.own_advice():
-        dataset = stages.prepared(plan, force)
-        runs = [stages.trained(plan, dataset, position, force) for position in stages.ARMS]
-        stages.written(plan, runs)
-        stages.reported(plan, runs, force)
+        dataset = stages.prepare_dataset(plan, force)
+        runs = [stages.train_arm(plan, dataset, position, force) for position in stages.ARMS]
+        stages.write_samples(plan, runs)
+        stages.write_report(plan, runs, force)
     stages.farewell(plan, monotonic() - began)

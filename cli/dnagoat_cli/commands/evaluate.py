@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dnagoat_cli.main import app
+from dnagoat_cli.options import measures as o
+from dnagoat_cli.options.unfold import unfold
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.measure import MeasureOptions, Result
+    from dnagoat.training.kept.run import Run
 
 EXAMPLES = """
 Measure a trained model; each result is kept in RUN/evaluation and read from there the next time.
@@ -36,85 +43,17 @@ chains and better) on the same bases.
   dnagoat evaluate runs/goat --what generation --prompts 32 --samples 4
 """
 
-SCORING = "What is scored, and its intervals"
-MORE = "More measures"
-OUTPUTS = "Other sequences, other outputs"
-GENERATION = "--what generation"
 
-
-@app.command(help=EXAMPLES)
+@app.command(help=EXAMPLES, cls=o.WithMeasures)
+@unfold
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Folder that `train` wrote.")],
-    what: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="nll, strata, lengths, rc, copying, generation, prior, inspect or protocol-paper; repeatable."
-        ),
-    ] = None,
-    split: Annotated[list[str] | None, typer.Option(help="train, val or test; repeatable.")] = None,
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
-    seed: Annotated[int, typer.Option(help="Of random loci, draws and resamples.")] = 0,
-    dataset: Annotated[Path | None, typer.Option(help="The run's dataset, where it has moved.")] = None,
-    other_dataset: Annotated[
-        Path | None, typer.Option(help="Another dataset than it was trained on; results lie apart.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
-    batch_size: Annotated[int, typer.Option(min=1, help="Windows or sequences at once; changes no result.")] = 64,
-    windows: Annotated[
-        int | None, typer.Option(help="Windows, spread over the split; default all.", rich_help_panel=SCORING)
-    ] = None,
-    context: Annotated[
-        int | None, typer.Option(help="Bases read at once; default the dataset's window.", rich_help_panel=SCORING)
-    ] = None,
-    stride: Annotated[
-        int | None,
-        typer.Option(
-            help="Bases scored of each: context - stride or more come before, fewer at the start of a contig or split.",
-            rich_help_panel=SCORING,
-        ),
-    ] = None,
-    block: Annotated[
-        int | None, typer.Option(help="Bases of a bootstrap block; default 20,000.", rich_help_panel=SCORING)
-    ] = None,
-    resamples: Annotated[
-        int | None, typer.Option(help="Of the bootstrap; default 2,000.", rich_help_panel=SCORING)
-    ] = None,
-    strata: Annotated[
-        list[Path] | None, typer.Option(help="BED file: NLL in and outside it; repeatable.", rich_help_panel=MORE)
-    ] = None,
-    lengths: Annotated[
-        list[str] | None, typer.Option(help="Same bases, more context: 1x,4x,16x or bases.", rich_help_panel=MORE)
-    ] = None,
-    rc_average: Annotated[
-        bool, typer.Option("--rc-average", help="Both strands: their gap and their mean.", rich_help_panel=MORE)
-    ] = False,
-    protocol: Annotated[
-        str | None, typer.Option(help="paper: the GOAT authors', in its own table.", rich_help_panel=MORE)
-    ] = None,
-    fasta: Annotated[
-        Path | None,
-        typer.Option(
-            help="FASTA or 2bit file, - for standard input: score both strands, as TSV.", rich_help_panel=OUTPUTS
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="File for --fasta; default standard output.", rich_help_panel=OUTPUTS)
-    ] = None,
-    tracks: Annotated[
-        Path | None, typer.Option(help="Folder for NLL a base: bedGraph, bigWig.", rich_help_panel=OUTPUTS)
-    ] = None,
-    prompts: Annotated[int | None, typer.Option(help="Loci that are continued.", rich_help_panel=GENERATION)] = None,
-    prompt_length: Annotated[int | None, typer.Option(help="Bases of each.", rich_help_panel=GENERATION)] = None,
-    length: Annotated[int | None, typer.Option(help="Bases written after it.", rich_help_panel=GENERATION)] = None,
-    samples: Annotated[
-        int | None, typer.Option(help="Continuations of each prompt.", rich_help_panel=GENERATION)
-    ] = None,
-    gc_window: Annotated[int | None, typer.Option(help="Bases of a GC window.", rich_help_panel=GENERATION)] = None,
-    gc_stride: Annotated[int | None, typer.Option(help="Bases between them.", rich_help_panel=GENERATION)] = None,
-    temperature: Annotated[float | None, typer.Option(help="Of sampling.", rich_help_panel=GENERATION)] = None,
-    memory_strength: Annotated[
-        float | None, typer.Option(help="What memory adds, times this: 0 to 1.", rich_help_panel=GENERATION)
-    ] = None,
+    wanted: o.Wanted,
+    reading: o.Reading,
+    scoring: o.Scoring,
+    more: o.More,
+    outputs: o.Outputs,
+    trajectories: o.Trajectories,
     results: Annotated[
         Path | None, typer.Option(help="Folder for the results of a run that cannot be written.")
     ] = None,
@@ -122,40 +61,51 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print whole results.")] = False,
 ) -> None:
     from dnagoat.training.kept.run import open_run
-    from dnagoat_cli.terminal import evaluation as view
+    from dnagoat_cli.terminal.scores import Places, score_fasta, write_tracks
+    from dnagoat_cli.terminal.show import show_results
 
-    view.check_places(fasta, strata or [], out, tracks, force)
-    options = view.options_from(
-        which=checkpoint,
-        seed=seed,
-        dataset=dataset,
-        other_dataset=other_dataset,
-        device=device,
-        batch_size=batch_size,
-        windows=windows,
-        context=context,
-        stride=stride,
-        block=block,
-        resamples=resamples,
-        strata=strata,
-        lengths=lengths,
-        trajectory={
-            "prompts": prompts,
-            "prompt_length": prompt_length,
-            "length": length,
-            "samples": samples,
-            "gc_window": gc_window,
-            "gc_stride": gc_stride,
-            "temperature": temperature,
-            "memory_strength": memory_strength,
-        },
-    )
-    implied = {"strata": strata, "lengths": lengths, "rc": rc_average, "protocol-paper": view.protocol_asked(protocol)}
-    wanted = [*(what or []), *(name for name, asked in implied.items() if asked and name not in (what or []))]
+    outputs.check(more.strata, force=force)
+    options = o.measure_options(reading, scoring, more, trajectories)
+    measures = more.measures(wanted.what)
     opened = open_run(run, results)
-    if fasta is not None:
-        view.score_fasta(opened, fasta, out, options, as_json=as_json)
-    if tracks is not None:
-        view.write_tracks(opened, tracks, split or ["test"], options, force=force)
-    if wanted or (fasta is None and tracks is None):
-        view.show_all(view.evaluate_run(opened, wanted, split, options, force), as_json)
+    if outputs.fasta is not None:
+        model = opened.model(options.which, options.device)
+        places = Places(outputs.out, as_json=as_json)
+        score_fasta(model, outputs.fasta, places, options.batch_size, options.context, options.stride)
+    if outputs.tracks is not None:
+        write_tracks(opened, outputs.tracks, wanted.split or ["test"], options, force=force)
+    if measures or (outputs.fasta is None and outputs.tracks is None):
+        show_results(_ensure_all(opened, measures, wanted.split, options, force), as_json)
+
+
+def _ensure_all(
+    run: Run, names: Sequence[str], splits: Sequence[str] | None, options: MeasureOptions, force: bool
+) -> list[tuple[Result, Path]]:
+    """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
+    from dnagoat.errors import OptionError, WindowError
+    from dnagoat.evaluation.results import ensure, find_measure
+    from dnagoat.progress import relabelled
+    from dnagoat_cli.terminal.bar import say, show_progress
+
+    measures = [find_measure(name) for name in names or ["nll"]]
+    for measure in measures:
+        if splits and len(splits) > 1 and "split" in measure.settings and not measure.per_split:
+            raise OptionError(f"--what {measure.name} keeps the result of one split; give one --split")
+    found: list[tuple[Result, Path]] = []
+    for measure in measures:
+        both = measure.name == "nll" and not splits
+        for split in ("val", "test") if both else splits or ["test"]:
+            here = options.but(split=split)
+            try:
+                with show_progress() as bar:
+                    progress = relabelled(bar, f"{measure.name} {split}")
+                    result = ensure(run, measure.name, here, force=force, progress=progress)
+            except WindowError as none:  # a split that nobody asked for by name may be empty
+                if not both or (split == "test" and not found):
+                    raise
+                say(str(none))
+                continue
+            found.append((result, measure.path(run, here)))
+            if not measure.per_split:
+                break
+    return found

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dnagoat_cli.main import app
+
+if TYPE_CHECKING:
+    from dnagoat.attention.proof.parity import Parity
 
 EXAMPLES = """
 Show versions, devices and usable attention kernels.
@@ -32,15 +36,31 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     from dnagoat.measure.environment import environment
-    from dnagoat_cli.terminal import machine as view
+    from dnagoat_cli.terminal.show import print_json, show_environment, show_parities
 
     facts = environment()
     if not as_json:
-        view.show_environment(facts)
-    rows = view.tested(device, length) if self_test else None
+        show_environment(facts)
+    rows = _test(device, length) if self_test else None
     if as_json:
-        view.print_json(facts, rows)
+        checks = None if rows is None else [{**asdict(row), "held": row.held} for row in rows]
+        print_json({**facts, "self_test": checks})
     elif rows is not None:
-        view.show_parities(rows)
+        show_parities(rows)
     if not all(row.held for row in rows or ()):
         raise typer.Exit(1)
+
+
+def _test(device: str, length: int) -> list[Parity]:
+    """The rows of the self-test, while a bar says what is being compared."""
+    from dnagoat.attention.proof.parity import parities
+    from dnagoat.training.launch.processes import pick_device
+    from dnagoat_cli.terminal.bar import show_progress
+
+    rows = []
+    with show_progress("comparing with the float64 reference") as tell:
+        for row in parities(str(pick_device(device)), length):
+            rows.append(row)
+            note = f"{row.subject}, {row.kernel}, {row.precision}"
+            tell("comparing with the float64 reference", len(rows), 0, note)
+    return rows

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from dnagoat_cli.main import app
+from dnagoat_cli.options import probes as o
+from dnagoat_cli.options.unfold import unfold
+
+if TYPE_CHECKING:
+    from dnagoat.progress import Progress
 
 probe = typer.Typer(
     no_args_is_help=True,
@@ -18,33 +25,6 @@ probe = typer.Typer(
 app.add_typer(probe, name="probe")
 
 TaskName = Literal["passkey", "needle"]
-TRAINING = "How the small models learn"
-Preset = Annotated[str, typer.Option(help="tiny (minutes on a CPU) or paper (a GPU).")]
-Arms = Annotated[
-    list[str] | None,
-    typer.Option("--arm", help="As in compare: rope, goat:spectral+sink, alibi@momentum=0.5; repeatable."),
-]
-Seeds = Annotated[int | None, typer.Option(help="Models of each arm.")]
-Out = Annotated[Path | None, typer.Option(help="Folder to write; probes/NAME by default.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a result that is there.")]
-Jobs = Annotated[int, typer.Option(help="Models trained side by side, each on one CPU thread.", min=1)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Steps = Annotated[int | None, typer.Option(help="Optimizer steps.", rich_help_panel=TRAINING)]
-BatchSize = Annotated[int | None, typer.Option(help="Sequences in a batch.", rich_help_panel=TRAINING)]
-Lr = Annotated[float | None, typer.Option(help="Peak learning rate.", rich_help_panel=TRAINING)]
-Warmup = Annotated[int | None, typer.Option(help="Steps of linear warm-up.", rich_help_panel=TRAINING)]
-PriorLrScale = Annotated[
-    float | None, typer.Option(help="Rate of position parameters over the others'.", rich_help_panel=TRAINING)
-]
-Layers = Annotated[int | None, typer.Option(help="Layers.", rich_help_panel=TRAINING)]
-Width = Annotated[int | None, typer.Option(help="Width of the model.", rich_help_panel=TRAINING)]
-Length = Annotated[int | None, typer.Option(help="Bases of a training sequence.")]
-Times = Annotated[str | None, typer.Option(help="Tested at these multiples of the length, as 1,2,4,8,16.")]
-Depths = Annotated[int | None, typer.Option(help="Places of the key, from the start to the question.")]
-Trials = Annotated[int | None, typer.Option(help="Test sequences for each cell and seed.")]
-Key = Annotated[int | None, typer.Option(help="Bases of the key.")]
-Marker = Annotated[int | None, typer.Option(help="Bases of the marker before it.")]
 
 RECALL = """
 Hide a key behind a marker, ask for it at the end: who still finds it far past the training length?
@@ -66,32 +46,15 @@ FILLER = {
 
 
 def _recall(task: TaskName) -> Callable[..., None]:
-    def command(
-        preset: Preset = "tiny",
-        arm: Arms = None,
-        seeds: Seeds = None,
-        length: Length = None,
-        times: Times = None,
-        depths: Depths = None,
-        trials: Trials = None,
-        key: Key = None,
-        marker: Marker = None,
-        layers: Layers = None,
-        width: Width = None,
-        steps: Steps = None,
-        batch_size: BatchSize = None,
-        lr: Lr = None,
-        warmup: Warmup = None,
-        prior_lr_scale: PriorLrScale = None,
-        out: Out = None,
-        device: Device = "auto",
-        jobs: Jobs = 1,
-        force: Force = False,
-        as_json: AsJson = False,
-    ) -> None:
-        from dnagoat_cli.terminal.probes import recalled
+    @unfold
+    def command(sizes: o.Recall, result: o.Result, jobs: o.Jobs = 1) -> None:
+        from dnagoat.evaluation.probes.recall import recall
+        from dnagoat.evaluation.probes.sweep import Sweep
 
-        recalled(task, dict(locals()))
+        options = sizes.options(task)
+        _carry_out(
+            task, result, lambda out, device, tell: recall(options, device, tell, Sweep(out, jobs, result.force))
+        )
 
     return command
 
@@ -119,34 +82,15 @@ An interrupted probe continues with the same command.
 
 
 @probe.command(help=INDUCTION)
-def induction(
-    preset: Preset = "tiny",
-    position: Annotated[
-        str, typer.Option(help="Scheme that carries the momentum, as an arm: rope, nope, rope@rope-base=500, ...")
-    ] = "rope",
-    strengths: Annotated[str | None, typer.Option(help="Strengths g, as 0,0.5,1,2.")] = None,
-    placement: Annotated[str | None, typer.Option(help="The shear after or before the rotation: after,before.")] = None,
-    depth: Annotated[str | None, typer.Option(help="Numbers of layers, as 1,2,4.")] = None,
-    recipe: Annotated[str | None, typer.Option(help="none, momentum or both, as none,momentum.")] = None,
-    vocabulary: Annotated[int | None, typer.Option(help="How many symbols there are.")] = None,
-    length: Annotated[int | None, typer.Option(help="Symbols of a sequence.")] = None,
-    stretch: Annotated[int | None, typer.Option(help="Symbols that come back.")] = None,
-    seeds: Seeds = None,
-    trials: Annotated[int | None, typer.Option(help="Test sequences of each model.")] = None,
-    width: Width = None,
-    steps: Steps = None,
-    batch_size: BatchSize = None,
-    lr: Lr = None,
-    warmup: Warmup = None,
-    out: Out = None,
-    device: Device = "auto",
-    jobs: Jobs = 1,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    from dnagoat_cli.terminal.probes import induced
+@unfold
+def induction(sizes: o.Induction, result: o.Result, jobs: o.Jobs = 1) -> None:
+    from dnagoat.evaluation.probes.induction import induction as run
+    from dnagoat.evaluation.probes.sweep import Sweep
 
-    induced(dict(locals()))
+    options = sizes.options()
+    _carry_out(
+        "induction", result, lambda out, device, tell: run(options, device, tell, Sweep(out, jobs, result.force))
+    )
 
 
 EXTRAPOLATE = """
@@ -161,31 +105,17 @@ Train arms on DNA, then score the same bases with 1 to 16 times the context of t
 
 
 @probe.command(help=EXTRAPOLATE)
+@unfold
 def extrapolate(
     dataset: Annotated[Path, typer.Argument(help="Folder that `prepare` wrote.")],
-    preset: Annotated[str, typer.Option(help="tiny, small, paper or 125m.")] = "tiny",
-    arm: Arms = None,
-    seeds: Seeds = None,
-    lengths: Annotated[str | None, typer.Option(help="As 1x,4x,16x, or in bases.")] = None,
-    windows: Annotated[int | None, typer.Option(help="Stretches scored at each length.")] = None,
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
-    steps: Steps = None,
-    batch_size: BatchSize = None,
-    lr: Lr = None,
-    warmup: Warmup = None,
-    prior_lr_scale: PriorLrScale = None,
-    precision: Annotated[str | None, typer.Option(help="fp32, tf32, bf16 or fp16.", rich_help_panel=TRAINING)] = None,
-    micro_batch: Annotated[
-        int | None, typer.Option(help="Windows at once; gradients add up.", rich_help_panel=TRAINING)
-    ] = None,
-    out: Out = None,
-    device: Device = "auto",
-    force: Force = False,
-    as_json: AsJson = False,
+    sizes: o.Extrapolate,
+    result: o.Result,
 ) -> None:
-    from dnagoat_cli.terminal.probes import extrapolated
+    from dnagoat.evaluation.probes.extrapolate import extrapolate as run
+    from dnagoat.genome.dataset import open_dataset
 
-    extrapolated(dict(locals()))
+    data, options = open_dataset(dataset), sizes.options()
+    _carry_out("extrapolate", result, lambda out, device, tell: run(data, options, out, device, tell))
 
 
 SINK = """
@@ -198,18 +128,38 @@ Where does attention go when content is weak? The first symbol's lead in trained
 
 
 @probe.command(help=SINK)
+@unfold
 def sink(
     runs: Annotated[list[Path], typer.Argument(help="Folders that `train` wrote.")],
-    windows: Annotated[int | None, typer.Option(help="Windows looked at, real and random; 16 by default.")] = None,
-    split: Annotated[str, typer.Option(help="train, val or test.")] = "test",
-    seed: Annotated[int, typer.Option(help="Of random windows and resamples.")] = 0,
-    dataset: Annotated[Path | None, typer.Option(help="The runs' dataset, where it has moved.")] = None,
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
-    out: Out = None,
-    device: Device = "auto",
-    force: Force = False,
-    as_json: AsJson = False,
+    asked: o.Sink,
+    result: o.Result,
 ) -> None:
-    from dnagoat_cli.terminal.probes import sunk
+    from dnagoat.evaluation.probes.sinks import sinks
+    from dnagoat.reporting.labels import labels
+    from dnagoat.training.kept.run import open_run
 
-    sunk(dict(locals()))
+    opened = [open_run(path) for path in runs]
+    named = list(zip(labels([run.config for run in opened]), opened, strict=True))
+    _carry_out("sink", result, lambda _, device, tell: sinks(named, asked.options(device), tell))
+
+
+def _carry_out(name: str, result: o.Result, work: Callable[[Path, str, Progress], dict[str, Any]]) -> None:
+    """Runs a probe under a bar, writes its folder and shows what it found."""
+    import dnagoat
+    from dnagoat.reporting.sections.probes import kinds as probes
+    from dnagoat.training.launch.processes import pick_device
+    from dnagoat_cli.terminal.bar import show_progress
+    from dnagoat_cli.terminal.show import show_probe
+
+    out = result.out or Path("probes") / name
+    with probes.new_result(out, force=result.force):
+        with show_progress() as progress:
+            found = work(out, str(pick_device(result.device)), progress)
+        signed = {
+            "format": 1,
+            **found,
+            "tool_version": dnagoat.__version__,
+            "command": shlex.join(["dnagoat", *sys.argv[1:]]),
+        }
+        probes.write(signed, out)
+    show_probe(signed, out, result.as_json)

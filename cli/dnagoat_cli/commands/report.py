@@ -65,9 +65,8 @@ def report(
     from dnagoat.reporting.missing import measure_missing, options_for
     from dnagoat.reporting.sources import read, sources
     from dnagoat.streams import refuse_two_readers
-    from dnagoat_cli.terminal.bar import show_progress
-    from dnagoat_cli.terminal.notes import say
-    from dnagoat_cli.terminal.report import show
+    from dnagoat_cli.terminal.bar import say, show_progress
+    from dnagoat_cli.terminal.show import show_report
 
     found = sources(paths)
     target = out or Path("reports") / "-".join(path.resolve().name for path in paths)
@@ -82,4 +81,4 @@ def report(
             shown = read(paths, bench=bench or [], results=results, dataset=dataset)
             made = reports.report(shown, shlex.join(["dnagoat", *sys.argv[1:]]))
             made.fill(folder)
-    show(made, target / "report.html", as_json)
+    show_report(made, target / "report.html", as_json)

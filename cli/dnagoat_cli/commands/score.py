@@ -8,6 +8,8 @@ from typing import Annotated
 import typer
 
 from dnagoat_cli.main import app
+from dnagoat_cli.options.unfold import unfold
+from dnagoat_cli.options.weights import Weights
 
 score = typer.Typer(
     no_args_is_help=True,
@@ -18,12 +20,6 @@ app.add_typer(score, name="score")
 
 RunFolder = Annotated[Path, typer.Argument(help="Folder that `train` wrote.")]
 Genome = Annotated[Path, typer.Option(help="FASTA (plain, gzip, bgzip) or 2bit file.")]
-Checkpoint = Annotated[str, typer.Option(help="best (on validation) or last.")]
-DataFolder = Annotated[
-    Path | None, typer.Option("--dataset", help="The run's dataset, where it has moved; only a run with memory asks.")
-]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
-BatchSize = Annotated[int, typer.Option(min=1, help="Training windows' worth of bases at once; changes no result.")]
 Context = Annotated[int | None, typer.Option(min=1, help="Bases read at once; default those of training.")]
 Stride = Annotated[int | None, typer.Option(min=1, help="Bases by which a long one's pieces move; default half.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
@@ -49,10 +45,12 @@ scored is kept and says why (DNAGOAT_SKIPPED). Output is in the order of the inp
 
 
 @score.command(help=VARIANTS)
+@unfold
 def variants(
     run: RunFolder,
     calls: Annotated[Path, typer.Argument(help="VCF (plain, bgzip) or BCF file, - for standard input.")],
     genome: Genome,
+    weights: Weights,
     out: Annotated[
         Path | None,
         typer.Option(help=".vcf, .vcf.gz or .bcf file; without --out and --table, VCF on standard output."),
@@ -67,10 +65,6 @@ def variants(
         bool, typer.Option("--skip-mismatches", help="Leave records whose REF is not the genome's unscored.")
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from where it was interrupted.")] = False,
-    checkpoint: Checkpoint = "best",
-    dataset: DataFolder = None,
-    batch_size: BatchSize = 64,
-    device: Device = "auto",
     force: Force = False,
 ) -> None:
     from dnagoat_cli.terminal import scores
@@ -86,7 +80,7 @@ def variants(
         after=after,
         skip_mismatches=skip_mismatches,
         resume=resume,
-        model=scores.Model(checkpoint, dataset, device, batch_size),
+        model=weights,
         force=force,
     )
 
@@ -107,10 +101,12 @@ Each base is read with what lies before it in the genome, half a training window
 
 
 @score.command(help=REGIONS)
+@unfold
 def regions(
     run: RunFolder,
     bed: Annotated[Path, typer.Argument(help="BED file (plain, gzip), - for standard input.")],
     genome: Genome,
+    weights: Weights,
     out: Rows = None,
     scored_bed: Annotated[
         Path | None, typer.Option("--bed", help="BED file to write, mean nats a base in column 5.")
@@ -118,18 +114,13 @@ def regions(
     tracks: Annotated[Path | None, typer.Option(help="Folder for NLL a base: bedGraph, bigWig.")] = None,
     context: Context = None,
     stride: Stride = None,
-    checkpoint: Checkpoint = "best",
-    dataset: DataFolder = None,
-    batch_size: BatchSize = 64,
-    device: Device = "auto",
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     from dnagoat_cli.terminal import scores
 
     places = scores.Places(out, scored_bed, tracks, as_json=as_json)
-    model = scores.Model(checkpoint, dataset, device, batch_size)
-    scores.score_regions(run, bed, genome, places, context=context, stride=stride, model=model, force=force)
+    scores.score_regions(run, bed, genome, places, context=context, stride=stride, model=weights, force=force)
 
 
 SEQUENCES = """
@@ -144,22 +135,19 @@ How likely is each record of a FASTA or 2bit file? Log-probabilities in nats on 
 
 
 @score.command(help=SEQUENCES)
+@unfold
 def sequences(
     run: RunFolder,
     fasta: Annotated[Path, typer.Argument(help="FASTA (plain, gzip) or 2bit file, - for standard input.")],
+    weights: Weights,
     out: Rows = None,
     context: Context = None,
     stride: Stride = None,
-    checkpoint: Checkpoint = "best",
-    dataset: DataFolder = None,
-    batch_size: BatchSize = 64,
-    device: Device = "auto",
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     from dnagoat_cli.terminal import scores
 
-    model = scores.Model(checkpoint, dataset, device, batch_size)
     scores.score_sequences(
-        run, fasta, scores.Places(out, as_json=as_json), context=context, stride=stride, model=model, force=force
+        run, fasta, scores.Places(out, as_json=as_json), context=context, stride=stride, model=weights, force=force
     )

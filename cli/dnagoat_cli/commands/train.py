@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,10 @@ from dnagoat_cli.main import app
 from dnagoat_cli.options import runs as o
 from dnagoat_cli.options.schemes import GIVEN, WithSchemes
 from dnagoat_cli.options.unfold import settings, unfold
+
+if TYPE_CHECKING:
+    from dnagoat.config import RunConfig
+    from dnagoat.training.launch.parallel import Execution
 
 EXAMPLES = """
 Train a nucleotide language model, or continue one.
@@ -52,16 +57,16 @@ def train(
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train as run
     from dnagoat.training.presets import NAME
-    from dnagoat_cli.options.configuration import conclude, configuration, say
-    from dnagoat_cli.terminal.plan import show_plan
-    from dnagoat_cli.terminal.training import watch
+    from dnagoat_cli.options.configuration import configuration, say
+    from dnagoat_cli.terminal.bar import watch
+    from dnagoat_cli.terminal.show import show_summary
 
     options = {**settings(shared), **own.settings(), **ctx.meta[GIVEN]}
     folder = out or Path("runs") / f"{options.get(NAME, DEFAULT)}-{preset or 'small'}"
     config, data = configuration(dataset, folder, preset, options, resume=resume, match=match_parameters)
     how = computing.execution()
     if plan:
-        show_plan(config, device, how, as_json)
+        _plan(config, device, how, as_json)
         return
     main = place()[0] == 0
     with stop_asked() as stop:
@@ -75,4 +80,22 @@ def train(
                 say("continue with --resume")
             raise
     if main:
-        conclude(folder, as_json)
+        show_summary(folder, as_json)
+
+
+def _plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> None:
+    """Says what a run costs before it is begun: the speed is measured, over one window, on this device."""
+    from dnagoat.training.launch.processes import pick_device, place
+    from dnagoat.training.plan import plan, speed
+    from dnagoat_cli.terminal.bar import show_progress
+    from dnagoat_cli.terminal.show import show_plan
+
+    here = pick_device(device)
+    planned = plan(config, here, how, processes=place()[1])
+    windows = max(1, min(planned.windows, planned.largest, 32 if here.type == "cuda" else 1))
+    if planned.largest:
+        with show_progress("measuring the speed of a step"):
+            rate = speed(config, here, windows)
+        bases = config.train.steps * config.train.batch_size * config.model.context
+        planned = replace(planned, tokens_per_second=rate, hours=bases / rate / place()[1] / 3600)
+    show_plan(config, planned, str(here), windows, as_json)

@@ -1,16 +1,12 @@
-"""What a training command does before the first step and after the last: which configuration, and what is shown."""
+"""Which configuration and which dataset `train` is asked for."""
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-
-from dnagoat_cli.terminal.letters import json_text
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -42,25 +38,3 @@ def configuration(
 
 def say(sentence: str) -> None:
     Console(stderr=True).print(sentence, style="yellow", highlight=False, soft_wrap=True)
-
-
-def conclude(out: Path, as_json: bool) -> None:
-    """What a run came to, from its summary.json; nothing where it was stopped before its end."""
-    from dnagoat.wording import counted
-
-    file = out / "summary.json"
-    if not file.exists():
-        return
-    summary = json.loads(file.read_text(encoding="utf-8"))
-    if as_json:
-        sys.stdout.write(json_text(summary))
-        return
-    best = "never validated"
-    if summary["best_val_nll"] is not None:
-        best = f"best validation {summary['best_val_nll']:.4f} nats/base at step {summary['best_step']}"
-    Console().print(
-        f"[bold]{out}[/bold]  {counted(summary['steps'], 'step')}, {counted(summary['bases'], 'base')} in "
-        f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; {best}",
-        highlight=False,
-        soft_wrap=True,
-    )

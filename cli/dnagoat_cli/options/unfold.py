@@ -65,3 +65,8 @@ def settings(*groups: Any) -> dict[str, Any]:
                 if isinstance(mark, Sets) and (value := getattr(group, name)) is not None:
                     found[mark.path] = value
     return found
+
+
+def given(group: Any) -> dict[str, Any]:
+    """The options of a group that were given, by their names."""
+    return {field.name: value for field in fields(group) if (value := getattr(group, field.name)) is not None}

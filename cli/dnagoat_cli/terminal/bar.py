@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Thread
 from time import monotonic
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from dnagoat.training.kept.metrics import Step
 
 FIRST, EVERY = 2.0, 30.0  # seconds
 LOOK = 0.2
@@ -150,3 +154,30 @@ def clock(seconds: float) -> str:
     whole = int(seconds)
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+def say(sentence: str) -> None:
+    """What a person should know and no script reads: a line on standard error."""
+    sys.stderr.write(f"note: {sentence}\n")
+
+
+def watch(steps: Iterable[Step], label: str, *, quiet: bool = False) -> Step | None:
+    """Runs through the steps while they are told; the last one, or None where there was none to make."""
+    last, val_nll = None, None
+    if quiet:
+        return next(iter(deque(steps, maxlen=1)), None)
+    with show_progress(f"{label}: the first step") as tell:
+        for last in steps:
+            val_nll = last.val_nll if last.val_nll is not None else val_nll
+            tell(f"{label}: step", last.step, last.steps, _of_step(last, val_nll))
+    return last
+
+
+def _of_step(step: Step, val_nll: float | None) -> str:
+    memory = step.cuda_allocated_peak if step.cuda_allocated_peak is not None else step.resident_peak
+    of = "CUDA" if step.cuda_allocated_peak is not None else "resident"
+    validated = "not validated yet" if val_nll is None else f"val {val_nll:.4f}"
+    return (
+        f"loss {step.loss:.4f}, {validated}, {step.tokens_per_second:,.0f} bases/s, "
+        f"peak {(memory or 0) / 2**30:.2f} GiB {of}"
+    )

@@ -43,7 +43,7 @@ def bases_told() -> Iterator[Callable[[Stage], None]]:
 def count_training(dataset: Dataset, budget: float) -> None:
     """Builds the memory of a dataset within `budget` GB, under a bar; says what it leaves out."""
     from dnagoat.counts.memory.tables import open_memory
-    from dnagoat_cli.terminal.notes import say
+    from dnagoat_cli.terminal.bar import say
 
     bases = sum(int(end - start) for start, end in dataset.spans("train"))
     with bases_told() as report:

@@ -10,37 +10,18 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from dnagoat_cli.terminal.bar import Tell, show_progress
-from dnagoat_cli.terminal.generation import loaded
+from dnagoat_cli.terminal.bar import Tell, say, show_progress
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.notes import say
 
 if TYPE_CHECKING:
+    from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.outputs.rows import Cell
     from dnagoat.evaluation.outputs.tracks import Segment
     from dnagoat.evaluation.outputs.variants.calls import Survey
     from dnagoat.model.transformer import DnaLM
     from dnagoat.progress import Progress
     from dnagoat.training.kept.run import Run
-
-
-@dataclass(frozen=True)
-class Model:
-    """Which weights of a run read, where, and how much at once."""
-
-    checkpoint: str
-    dataset: Path | None  # of a run with memory, where it has moved
-    device: str
-    batch_size: int
-
-    def load(self, path: Path) -> tuple[Run, DnaLM]:
-        """The run in a folder and its weights."""
-        from dnagoat.training.kept.run import open_run
-
-        run = open_run(path)
-        if self.dataset is not None:
-            run.dataset(self.dataset)
-        return run, loaded(run, self.checkpoint, self.device)
+    from dnagoat_cli.options.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -90,7 +71,7 @@ def score_variants(
     after: int | None,
     skip_mismatches: bool,
     resume: bool,
-    model: Model,
+    model: Weights,
     force: bool,
 ) -> None:
     from dnagoat.evaluation.outputs.variants import ratios as variants
@@ -164,7 +145,7 @@ def score_regions(
     *,
     context: int | None,
     stride: int | None,
-    model: Model,
+    model: Weights,
     force: bool,
 ) -> None:
     from dnagoat.evaluation.outputs import regions
@@ -199,13 +180,43 @@ def score_regions(
 
 
 def score_sequences(
-    run: Path, fasta: Path, places: Places, *, context: int | None, stride: int | None, model: Model, force: bool
+    run: Path, fasta: Path, places: Places, *, context: int | None, stride: int | None, model: Weights, force: bool
 ) -> None:
-    from dnagoat.evaluation.outputs.sequences import COLUMNS, score_records
-
     places.check(force=force)
     _, weights = model.load(run)
-    bases = model.batch_size * weights.config.context
+    score_fasta(weights, fasta, places, model.batch_size, context, stride)
+
+
+def score_fasta(
+    model: DnaLM, fasta: Path, places: Places, batch_size: int, context: int | None, stride: int | None
+) -> None:
+    """A line a record: bases, scored bases, log-probabilities of both strands, means."""
+    from dnagoat.evaluation.outputs.sequences import COLUMNS, score_records
+
+    bases = batch_size * model.config.context
     with show_progress() as progress:
-        rows = [record.row() for record in score_records(weights, fasta, bases, context, stride, progress=progress)]
+        rows = [record.row() for record in score_records(model, fasta, bases, context, stride, progress=progress)]
     places.write_rows(COLUMNS, rows)
+
+
+def write_tracks(run: Run, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
+    """NLL of each base of the splits as bedGraph and bigWig; says which files were written."""
+    from dnagoat.errors import OptionError
+    from dnagoat.evaluation.outputs.tracks import refuse_shared_bases, write_tracks
+    from dnagoat.evaluation.scoring.scored import scores_of
+
+    dataset = options.dataset_of(run)
+    names = {split: f"{run.name}-{split}" for split in splits}
+    for name in names.values():
+        if (folder / f"{name}.bedGraph").exists() and not force:
+            raise OptionError(f"{folder / name}.bedGraph exists already; give another --tracks, or --force")
+    for split, name in names.items():
+        here = options.but(split=split, fresh=force)
+        refuse_shared_bases(dataset, here.split)
+        with show_progress() as progress:
+            scores = scores_of(run, dataset, here, progress)
+            progress("writing tracks", 0, 0)
+            written = write_tracks(folder, name, dataset, scores)
+        sys.stdout.write("".join(f"{path}\n" for path in written.paths))
+        for note in written.notes:
+            say(note)

@@ -1,0 +1,146 @@
+"""What a command shows when it is done: JSON where a script asked for it, else tables, a sentence and files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+
+from dnagoat_cli.terminal.grid import draw_table, draw_tables
+from dnagoat_cli.terminal.letters import json_text
+
+if TYPE_CHECKING:
+    from dnagoat.attention.proof.parity import Parity
+    from dnagoat.config import RunConfig
+    from dnagoat.evaluation.measure import Result
+    from dnagoat.reporting.document import Report
+    from dnagoat.training.plan import RunCost
+
+
+def print_json(content: Any) -> None:
+    sys.stdout.write(json_text(content))
+
+
+def show_results(found: Sequence[tuple[Result, Path]], as_json: bool) -> None:
+    """Results of measures, those of one measure together, then warnings and files; one alone is JSON as it is."""
+    from dnagoat.reporting.contents import section_of
+
+    results = [result for result, _ in found]
+    if as_json:
+        print_json(results[0] if len(results) == 1 else results)
+        return
+    console, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
+    for measure in dict.fromkeys(result["measure"] for result in results):
+        tabulate = section_of(measure).of_results
+        draw_tables(tabulate([result for result in results if result["measure"] == measure]), console)
+    for result in results:
+        for warning in result.get("warnings", []):
+            said = f"warning: {result['measure']} {result['split']}: {warning}"
+            stderr.print(said, markup=False, soft_wrap=True)
+    for _, path in found:
+        console.print(str(path), markup=False, soft_wrap=True)
+
+
+def show_comparison(result: dict[str, Any], out: Path, as_json: bool) -> None:
+    from dnagoat.reporting.sections.comparison import every_table
+
+    if as_json:
+        print_json(result)
+        return
+    console = Console(highlight=False)
+    draw_tables(every_table(result), console)
+    console.print(result["verdict"], style="bold", markup=False)
+    said = f"{out / 'comparison.json'}; `dnagoat report {out}` makes a page"
+    console.print(said, style="dim", markup=False, soft_wrap=True)
+
+
+def show_report(made: Report, page: Path, as_json: bool = False) -> None:
+    """The first tables, then the verdict; the page's path last."""
+    if as_json:
+        print_json(made.as_dict())
+        return
+    console = Console(highlight=False)
+    draw_tables(made.tables, console)
+    console.print(made.verdict.sentence, style="bold", markup=False)
+    for remark in made.verdict.remarks:
+        console.print(f"  • {remark}", markup=False)
+    console.print()
+    console.print(f"report: {page}", markup=False, soft_wrap=True)
+
+
+def show_probe(result: dict[str, Any], out: Path, as_json: bool) -> None:
+    from dnagoat.reporting.sections.probes import kinds as probes
+
+    if as_json:
+        print_json(result)
+        return
+    console = Console(highlight=False)
+    draw_tables(probes.tables(result), console)
+    console.print(f"[bold]{probes.sentence(result)}[/bold]")
+    console.print(f"result: {out / probes.FILE}", markup=False, soft_wrap=True)
+
+
+def show_benchmark(result: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    from dnagoat.reporting.sections.cost import benchmark
+
+    if as_json:
+        print_json(result)
+        return
+    if (table := benchmark([result])) is not None:
+        draw_table(table, Console(highlight=False))
+    if out is not None:
+        sys.stdout.write(f"{out}\n")
+
+
+def show_plan(config: RunConfig, planned: RunCost, device: str, windows: int, as_json: bool) -> None:
+    from dnagoat.reporting.sections.plan import plan_table
+
+    if as_json:
+        more = {"activations": planned.activations, "expected": planned.expected, "largest": planned.largest}
+        print_json(asdict(planned) | more | {"device": device})
+    else:
+        draw_table(plan_table(config, planned, device, windows), Console(highlight=False))
+
+
+def show_summary(out: Path, as_json: bool) -> None:
+    """What a run came to, from its summary.json; nothing where it was stopped before its end."""
+    from dnagoat.wording import counted
+
+    file = out / "summary.json"
+    if not file.exists():
+        return
+    summary = json.loads(file.read_text(encoding="utf-8"))
+    if as_json:
+        print_json(summary)
+        return
+    best = "never validated"
+    if summary["best_val_nll"] is not None:
+        best = f"best validation {summary['best_val_nll']:.4f} nats/base at step {summary['best_step']}"
+    Console().print(
+        f"[bold]{out}[/bold]  {counted(summary['steps'], 'step')}, {counted(summary['bases'], 'base')} in "
+        f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; {best}",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def show_environment(facts: dict[str, Any]) -> None:
+    from dnagoat.reporting.sections.machine import devices, kernels
+
+    console = Console(highlight=False)
+    packages = "   ".join(f"{name} {version}" for name, version in facts["packages"].items() if version)
+    console.print(f"[bold]dnagoat {facts['dnagoat']}[/bold]   python {facts['python']}   {facts['system']}")
+    console.print(packages, style="dim")
+    draw_tables([devices(facts), kernels(facts)], console)
+    console.print(f"Subnormal numbers on the CPU: {facts['subnormals']}")
+
+
+def show_parities(rows: Sequence[Parity]) -> None:
+    from dnagoat.reporting.sections.machine import parities
+
+    draw_table(parities(rows), Console(highlight=False))
