@@ -6,25 +6,10 @@ of your own; see the docstring of each. PyTorch is imported by the first call th
 and never imports the command line; a user's fault is a `dnagoat.errors.DnagoatError` of one sentence.
 """
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from dnagoat.api import (
-        compare,
-        embed,
-        evaluate,
-        generate,
-        open_dataset,
-        open_run,
-        position_scheme,
-        prepare,
-        report,
-        score,
-        score_regions,
-        score_variants,
-        train,
-        write_embeddings,
-    )
+from dnagoat.api.asking import evaluate, generate, report, score
+from dnagoat.api.genomes import embed, score_regions, score_variants, write_embeddings
+from dnagoat.api.making import compare, open_dataset, open_run, prepare, train
+from dnagoat.api.positions import position_scheme
 
 __version__ = "0.1.0"
 __all__ = [
@@ -44,15 +29,3 @@ __all__ = [
     "train",
     "write_embeddings",
 ]
-
-
-def __getattr__(name: str) -> object:
-    if name in __all__:
-        from dnagoat import api
-
-        return getattr(api, name)
-    raise AttributeError(f"module 'dnagoat' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

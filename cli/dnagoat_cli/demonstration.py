@@ -67,7 +67,8 @@ def prepare_dataset(plan: Places, force: bool) -> Dataset:
     """The demo's dataset, prepared where it is not there yet."""
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.genome.preparation import PrepareOptions, prepare
-    from dnagoat_cli.terminal.passport import bases_told, show_dataset
+    from dnagoat_cli.terminal.bar import show_stages
+    from dnagoat_cli.terminal.datasets import show_dataset
 
     options = PrepareOptions(force=force)
     if plan.data.exists() and not force:
@@ -80,7 +81,7 @@ def prepare_dataset(plan: Places, force: bool) -> Dataset:
         say(f"[bold]1 of 4[/bold]  {plan.data} is prepared")
         return dataset
     say("[bold]1 of 4[/bold]  three loci of human chromosome 21 become a dataset")
-    with bases_told() as bar:
+    with show_stages() as bar:
         dataset = prepare("demo", plan.data, options, bar)
     show_dataset(dataset)
     return dataset

@@ -59,13 +59,19 @@ def generate(
 
 
 def evaluate(
-    run: Run | Place, measure: str = "nll", *, force: bool = False, progress: Progress = silent, **asked: Unpack[Asked]
+    run: Run | Place,
+    measure: str = "nll",
+    *,
+    results: Place | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+    **asked: Unpack[Asked],
 ) -> Result:
     """A measure of a run, computed once and kept in RUN/evaluation: nll, strata, lengths, rc, copying, generation,
     prior, inspect or protocol-paper.
 
     The result says its unit, split, checkpoint, dataset and settings beside its numbers; intervals are 95 %, from
-    resampling blocks of the genome. A kept result with other settings stays (`OptionError`) unless `force`. Other
+    resampling blocks of the genome. `results` takes the result of a run whose folder cannot be written. A kept result with other settings stays (`OptionError`) unless `force`. Other
     errors: `RunError` (no checkpoint), `DatasetError` (the dataset has moved or changed), `WindowError` (empty split).
     """
     from dnagoat.evaluation.measure import MeasureOptions
@@ -73,7 +79,7 @@ def evaluate(
     from dnagoat.training.launch.processes import pick_device
 
     options = MeasureOptions(**{**asked, "device": str(pick_device(asked.get("device", "auto")))})
-    return ensure(_of(run), measure, options, force=force, progress=progress)
+    return ensure(_of(run, results), measure, options, force=force, progress=progress)
 
 
 def score(
@@ -129,8 +135,7 @@ def report(
 
     What a run has not measured yet is computed and kept in its folder (in `results`, where that cannot be written),
     save the measures that `skip` names; `windows` of each split are scored (all by default) and `prompts` continued
-    (128). Beside the page: Markdown, JSON, CSV tables
-    and figures. Errors: `RunError` (a folder cannot be read, `out` is taken), `OptionError`.
+    (128). Beside the page: Markdown, JSON, CSV tables and figures. Errors: `RunError` (a folder cannot be read, `out` is taken), `OptionError`.
     """
     from dnagoat.reporting.document import new_report
     from dnagoat.reporting.document import report as put_together
@@ -150,10 +155,12 @@ def report(
             found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
         )
         measure_missing(found.measured(results), options, skip, results=results, progress=progress, say=say)
-        shown = read(folders, bench=benches, results=results)
+        shown = read(folders, bench=benches, results=results, dataset=dataset)
         put_together(shown, shlex.join(map(str, words))).fill(folder)
     return target / "report.html"
 
 
-def _of(run: Run | Place) -> Run:
-    return open_run(run) if isinstance(run, Path | str) else run
+def _of(run: Run | Place, results: Place | None = None) -> Run:
+    if isinstance(run, Path | str):
+        return open_run(run, results=results)
+    return run if results is None else open_run(run.path, results=results)

@@ -55,8 +55,7 @@ def views(
     """Everything that draws tables, on results with every measure."""
     from dnagoat.measure.environment import environment
     from dnagoat_cli.commands.inspect import Request
-    from dnagoat_cli.terminal import dataset as dataset_view
-    from dnagoat_cli.terminal import passport, show
+    from dnagoat_cli.terminal import datasets, show
 
     folder = tmp_path_factory.mktemp("views")
     compared = read_json(example.comparison(folder / "compared") / "comparison.json")
@@ -89,8 +88,8 @@ def views(
         "evaluate": lambda: show.show_results(measured, False),
         "bench": lambda: show.show_benchmark(bench, None, False),
         "info": lambda: show.show_environment(environment()),
-        "inspect": lambda: dataset_view.show(dataset.path, Request(True, True, None, False)),
-        "catalogue": lambda: passport.show_catalogue(dict(catalogue()), False),
+        "inspect": lambda: datasets.inspect_dataset(dataset.path, Request(True, True, None, False)),
+        "catalogue": lambda: datasets.show_catalogue(dict(catalogue()), False),
     }
 
 

@@ -44,7 +44,7 @@ chains and better) on the same bases.
 """
 
 
-@app.command(help=EXAMPLES, cls=o.WithMeasures)
+@app.command(help=EXAMPLES)
 @unfold
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Folder that `train` wrote.")],

@@ -75,12 +75,12 @@ def inspect_(
         verify, leakage, source, as_json, windows, split, device, out, force, results, dataset, checkpoint
     )
     if (path / "manifest.json").is_file():
-        from dnagoat_cli.terminal.dataset import show as show_dataset
+        from dnagoat_cli.terminal.datasets import inspect_dataset
 
-        show_dataset(path, request)
+        inspect_dataset(path, request)
     elif (path / "config.json").is_file():
-        from dnagoat_cli.terminal.microscope import show as show_run
+        from dnagoat_cli.terminal.microscope import inspect_run
 
-        show_run(path, request)
+        inspect_run(path, request)
     else:
         raise OptionError(f"{path} is neither a dataset (manifest.json) nor a run (config.json)")

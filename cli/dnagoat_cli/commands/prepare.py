@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dnagoat_cli.main import app
+from dnagoat_cli.options.unfold import unfold
+
+if TYPE_CHECKING:
+    from dnagoat.genome.preparation import PrepareOptions
 
 HELP = """
 Turn a genome into a dataset: bases, windows, splits.
@@ -30,8 +35,52 @@ Turn a genome into a dataset: bases, windows, splits.
 Contigs = Annotated[list[str] | None, typer.Option(help="Contig of this split; may be repeated.", show_default=False)]
 
 
+@dataclass(frozen=True)
+class Rules:
+    """How the source is read, tiled and divided."""
+
+    window: Annotated[int, typer.Option(help="Bases in a window.")] = 1024
+    stride: Annotated[int | None, typer.Option(help="Bases from start to start.", show_default="the window")] = None
+    val: Contigs = None
+    test: Contigs = None
+    split_blocks: Annotated[bool, typer.Option("--split-blocks", help="Split by blocks with guard gaps.")] = False
+    max_n: Annotated[float, typer.Option(help="Largest share of N in a window.")] = 0.1
+    gaps: Annotated[str, typer.Option(help="What gaps (- . *) get: refuse or drop.")] = "refuse"
+    regions: Annotated[Path | None, typer.Option(help="BED file: prepare only these intervals.")] = None
+    all_contigs: Annotated[bool, typer.Option("--all-contigs", help="Keep more than the chromosomes.")] = False
+    overlaps: Annotated[str, typer.Option(help="Bases that two records hold: refuse or trim.")] = "refuse"
+    catalogue: Annotated[Path | None, typer.Option(help="TOML file with genomes of your own.")] = None
+    offline: Annotated[bool, typer.Option("--offline", help="Take a genome from the cache, never the net.")] = False
+    workers: Annotated[int, typer.Option(help="Threads.")] = 2
+    bed: Annotated[bool, typer.Option("--bed", help="Write windows.bed too.")] = False
+    force: Annotated[bool, typer.Option("--force", help="Replace a dataset that is there.")] = False
+
+    def options(self) -> PrepareOptions:
+        from dnagoat.genome.preparation import PrepareOptions
+
+        return PrepareOptions(
+            window=self.window,
+            stride=self.stride,
+            val=tuple(self.val or ()),
+            test=tuple(self.test or ()),
+            split="blocks" if self.split_blocks else "contig",
+            max_n=self.max_n,
+            gaps=self.gaps,  # the configuration checks it
+            contigs="all" if self.all_contigs else "primary",
+            overlaps=self.overlaps,  # as here
+            regions=self.regions,
+            catalogue=self.catalogue,
+            offline=self.offline,
+            workers=self.workers,
+            bed=self.bed,
+            force=self.force,
+        )
+
+
 @app.command(help=HELP)
+@unfold
 def prepare(
+    rules: Rules,
     source: Annotated[
         str | None,
         typer.Argument(
@@ -40,21 +89,6 @@ def prepare(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder to write.", show_default="data/NAME")] = None,
-    window: Annotated[int, typer.Option(help="Bases in a window.")] = 1024,
-    stride: Annotated[int | None, typer.Option(help="Bases from start to start.", show_default="the window")] = None,
-    val: Contigs = None,
-    test: Contigs = None,
-    split_blocks: Annotated[bool, typer.Option("--split-blocks", help="Split by blocks with guard gaps.")] = False,
-    max_n: Annotated[float, typer.Option(help="Largest share of N in a window.")] = 0.1,
-    gaps: Annotated[str, typer.Option(help="What gaps (- . *) get: refuse or drop.")] = "refuse",
-    regions: Annotated[Path | None, typer.Option(help="BED file: prepare only these intervals.")] = None,
-    all_contigs: Annotated[bool, typer.Option("--all-contigs", help="Keep more than the chromosomes.")] = False,
-    overlaps: Annotated[str, typer.Option(help="Bases that two records hold: refuse or trim.")] = "refuse",
-    catalogue: Annotated[Path | None, typer.Option(help="TOML file with genomes of your own.")] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Take a genome from the cache, never the net.")] = False,
-    workers: Annotated[int, typer.Option(help="Threads.")] = 2,
-    bed: Annotated[bool, typer.Option("--bed", help="Write windows.bed too.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a dataset that is there.")] = False,
     memory: Annotated[
         bool, typer.Option("--memory", help="Count the training split too, for models with memory.")
     ] = False,
@@ -64,33 +98,18 @@ def prepare(
 ) -> None:
     from dnagoat.errors import OptionError
     from dnagoat.genome.fetch.assemblies import catalogue as known
-    from dnagoat.genome.preparation import PrepareOptions, name_dataset
+    from dnagoat.genome.preparation import name_dataset
     from dnagoat.genome.preparation import prepare as run
-    from dnagoat_cli.terminal.passport import bases_told, count_training, show_catalogue, show_dataset
+    from dnagoat_cli.terminal.bar import show_stages
+    from dnagoat_cli.terminal.datasets import count_training, show_catalogue, show_dataset
 
     if show_list:
-        show_catalogue(known(catalogue), as_json)
+        show_catalogue(known(rules.catalogue), as_json)
         return
     if source is None:
         raise OptionError("give a genome's name (see `dnagoat prepare --list`) or a FASTA file")
-    options = PrepareOptions(
-        window=window,
-        stride=stride,
-        val=tuple(val or ()),
-        test=tuple(test or ()),
-        split="blocks" if split_blocks else "contig",
-        max_n=max_n,
-        gaps=gaps,  # the configuration checks it
-        contigs="all" if all_contigs else "primary",
-        overlaps=overlaps,  # as here
-        regions=regions,
-        catalogue=catalogue,
-        offline=offline,
-        workers=workers,
-        bed=bed,
-        force=force,
-    )
-    with bases_told() as report:
+    options = rules.options()
+    with show_stages() as report:
         dataset = run(source, out or Path("data") / name_dataset(source), options, report)
     if memory:
         count_training(dataset, memory_budget)

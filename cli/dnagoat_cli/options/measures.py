@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperCommand
 
+from dnagoat.evaluation import measures
 from dnagoat_cli.options.unfold import given
 
 if TYPE_CHECKING:
@@ -20,24 +21,15 @@ OUTPUTS = "Other sequences, other outputs"
 GENERATION = "--what generation"
 
 
-class WithMeasures(TyperCommand):
-    """A command whose help names the measures that there are; they are loaded when somebody asks for it."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        from dnagoat.evaluation.results import MEASURES
-
-        for parameter in self.params:
-            if parameter.name == "what":
-                *names, last = MEASURES
-                parameter.help = f"{', '.join(names)} or {last}; repeatable."  # type: ignore[attr-defined]
-        super().format_help(ctx, formatter)
+# A module is named as its measure, so that the help page needs to load none.
+NAMES = ", ".join(module.name.replace("_", "-") for module in iter_modules(measures.__path__))
 
 
 @dataclass(frozen=True)
 class Wanted:
     """Which measures, of which splits."""
 
-    what: Annotated[list[str] | None, typer.Option(help="A measure; repeatable.")] = None
+    what: Annotated[list[str] | None, typer.Option(help=f"{NAMES}; repeatable.")] = None
     split: Annotated[list[str] | None, typer.Option(help="train, val or test; repeatable.")] = None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Thread
@@ -17,6 +17,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
+    from dnagoat.progress import Stage
     from dnagoat.training.kept.metrics import Step
 
 FIRST, EVERY = 2.0, 30.0  # seconds
@@ -181,3 +182,27 @@ def _of_step(step: Step, val_nll: float | None) -> str:
         f"loss {step.loss:.4f}, {validated}, {step.tokens_per_second:,.0f} bases/s, "
         f"peak {(memory or 0) / 2**30:.2f} GiB {of}"
     )
+
+
+STAGES = {
+    "download": "fetching MB",
+    "index": "indexing bases",
+    "bases": "reading bases",
+    "windows": "tiling bases",
+    "kmers": "comparing bases",
+    "memory": "counting bases",
+}
+UNITS = {"download": 1_000_000}
+
+
+@contextmanager
+def show_stages() -> Iterator[Callable[[Stage], None]]:
+    """Yields what the library calls with the stage of a preparation."""
+    with show_progress() as tell:
+
+        def report(at: Stage) -> None:
+            unit = UNITS.get(at.stage, 1)
+            total = at.total or (round(at.done / at.share) if at.share > 0 else 0)
+            tell(STAGES[at.stage], at.done // unit, total // unit)
+
+        yield report

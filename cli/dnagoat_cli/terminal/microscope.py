@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dnagoat_cli.commands.inspect import Request
 
 
-def show(path: Path, request: Request) -> None:
+def inspect_run(path: Path, request: Request) -> None:
     """Measures once and keeps the result in the run's folder; `--out` receives figures and CSV tables."""
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.results import ensure

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dnagoat.reporting.cells import called, estimate
 from dnagoat.reporting.comparability import Warnings, same_bases
@@ -13,6 +13,9 @@ from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, PAPER, TEXT, Look, drawing, looks
 from dnagoat.reporting.table import Column, Row, Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
 
 LONGEST = 34  # letters of a model's name before it is broken
 UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
@@ -49,6 +52,25 @@ def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure 
     ladders = [nll["baselines"] for _, nll in measured if nll.get("baselines")]
     baselines = ladders[0] if ladders and shared else []
     bars += [(rung_name(baseline), baseline, None) for baseline in baselines]
+    figure = _draw_bars(bars, split)
+    best = min(baselines, key=lambda each: float(each["value"]), default=None)
+    told = [f"{_called(run, results)} {decimals(nll['value'])}" for run, nll in measured[:8]]
+    against = f" The best baseline, {rung_name(best)}, has {decimals(best['value'])}." if best else ""
+    return Figure(
+        f"nll-{split}",
+        "What each model learned, beside what counting gives",
+        "Likelihood",
+        reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The thin line is the 95 % "
+        f"interval from resampling blocks of the genome. {COUNTS if shared else NO_COUNTS}",
+        limits=f"{PAIRED if shared else UNPAIRED} The interval covers which stretches of genome were drawn, not the "
+        f"training seed.{warnings.caption(runs, split)}",
+        alt=f"Bar chart of NLL on the {split} split in nats per base: {listed(told)}.{against}",
+        drawing=figure,
+    )
+
+
+def _draw_bars(bars: list[tuple[str, Any, Look | None]], split: str) -> Drawing:
+    """A bar a name and result, with the look of its arm where it is a model's."""
     with drawing():
         lines = max(name.count("\n") + 1 for name, _, _ in bars)
         figure, (axes,) = canvas(height=0.9 + (0.08 + 0.14 * lines) * len(bars))
@@ -81,20 +103,7 @@ def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure 
         lowest = min([*values, *(bar[1]["interval"][0] for bar in bars if bar[1].get("interval"))])
         axes.set_xlim(lowest - 0.02 * span, max(UNIFORM, *values) + 0.13 * span)
         axes.set_xlabel(f"NLL on the {split} split (nats per base)\nbars start at 1.386, a uniform guess")
-    best = min(baselines, key=lambda each: float(each["value"]), default=None)
-    told = [f"{_called(run, results)} {decimals(nll['value'])}" for run, nll in measured[:8]]
-    against = f" The best baseline, {rung_name(best)}, has {decimals(best['value'])}." if best else ""
-    return Figure(
-        f"nll-{split}",
-        "What each model learned, beside what counting gives",
-        "Likelihood",
-        reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The thin line is the 95 % "
-        f"interval from resampling blocks of the genome. {COUNTS if shared else NO_COUNTS}",
-        limits=f"{PAIRED if shared else UNPAIRED} The interval covers which stretches of genome were drawn, not the "
-        f"training seed.{warnings.caption(runs, split)}",
-        alt=f"Bar chart of NLL on the {split} split in nats per base: {listed(told)}.{against}",
-        drawing=figure,
-    )
+    return figure
 
 
 def _called(run: Any, results: Results) -> str:

@@ -10,13 +10,14 @@ from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, sett
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
 from dnagoat.reporting.section import Need, Section
-from dnagoat.reporting.sources import Result, Results
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 
 def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure | None:
@@ -27,6 +28,33 @@ def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure
     styles = looks(results.arms)
     trained = sorted({result["training_length"] for _, result in made})
     scored = sorted({row["length"] for _, result in made for row in result["lengths"]})
+    figure = _draw_curves(made, trained, scored, styles)
+    ends = [
+        f"{run.arm} {decimals(result['lengths'][0]['value'])} at {whole(result['lengths'][0]['length'])} and "
+        f"{decimals(result['lengths'][-1]['value'])} at {whole(result['lengths'][-1]['length'])} bases"
+        for run, result in made[:6]
+    ]
+    first = made[0][1]
+    return Figure(
+        "context-length",
+        "Does context beyond the training length help or hurt?",
+        "Context",
+        reading="Left: the very same bases, scored with more and more context before them. Flat or falling is good; a "
+        "line that climbs past the dotted training length is a scheme that does not extrapolate. Right: NLL along the "
+        "longest stretches. Bands are 95 % intervals.",
+        limits=f"{counted(first['windows'], 'stretch')}, so the bands are wide; what matters is each line against its "
+        "own beginning, since the bases are the same. On the right, other positions hold other bases: the wiggles are "
+        "genome, not model, and models are to be compared at the same position."
+        + warnings.caption([run for run, _ in made], "lengths"),
+        alt=f"Line charts of NLL: {listed(ends)}.",
+        drawing=figure,
+    )
+
+
+def _draw_curves(
+    made: list[tuple[RunResults, Result]], trained: Sequence[int], scored: Sequence[int], styles: dict[str, Look]
+) -> Drawing:
+    """Left: NLL at each context length of `scored`; right: along the longest stretch; `trained` are marked."""
     with drawing():
         figure, (left, right) = canvas(1, 2, height=3.3 + 0.1 * len(made), share_y=True)
         for run, result in made:
@@ -60,26 +88,7 @@ def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure
         right.xaxis.set_major_formatter("{x:,.0f}")
         left.set_ylabel("NLL (nats per base)")
         legend_above(figure, *left.get_legend_handles_labels(), most=4)
-    ends = [
-        f"{run.arm} {decimals(result['lengths'][0]['value'])} at {whole(result['lengths'][0]['length'])} and "
-        f"{decimals(result['lengths'][-1]['value'])} at {whole(result['lengths'][-1]['length'])} bases"
-        for run, result in made[:6]
-    ]
-    first = made[0][1]
-    return Figure(
-        "context-length",
-        "Does context beyond the training length help or hurt?",
-        "Context",
-        reading="Left: the very same bases, scored with more and more context before them. Flat or falling is good; a "
-        "line that climbs past the dotted training length is a scheme that does not extrapolate. Right: NLL along the "
-        "longest stretches. Bands are 95 % intervals.",
-        limits=f"{counted(first['windows'], 'stretch')}, so the bands are wide; what matters is each line against its "
-        "own beginning, since the bases are the same. On the right, other positions hold other bases: the wiggles are "
-        "genome, not model, and models are to be compared at the same position."
-        + warnings.caption([run for run, _ in made], "lengths"),
-        alt=f"Line charts of NLL: {listed(ends)}.",
-        drawing=figure,
-    )
+    return figure
 
 
 def _band(panel: Axes, xs: Sequence[float], rows: list[Result], look: Look) -> None:

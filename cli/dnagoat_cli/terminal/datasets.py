@@ -1,4 +1,4 @@
-"""How `dnagoat inspect` shows a dataset: its passport, what --verify found, and the leak report."""
+"""How a dataset looks in a terminal: its table and warnings, and for `inspect` its map, histograms, checks, leaks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnagoat_cli.terminal.bar import say, show_stages
 from dnagoat_cli.terminal.letters import json_text
-from dnagoat_cli.terminal.passport import bases_told, show_dataset, summary
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from dnagoat.genome.dataset import Dataset
+    from dnagoat.genome.fetch.assemblies import Assembly
     from dnagoat.genome.store.verify import Check
     from dnagoat_cli.commands.inspect import Request
 
@@ -22,7 +23,56 @@ GLYPHS = {"train": ("█", "blue"), "val": ("▓", "yellow"), "test": ("▒", "m
 LEVELS = " ▁▂▃▄▅▆▇█"
 
 
-def show(path: Path, request: Request) -> None:
+def count_training(dataset: Dataset, budget: float) -> None:
+    """Builds the memory of a dataset within `budget` GB, under a bar; says what it leaves out."""
+    from dnagoat.counts.memory.tables import open_memory
+    from dnagoat.progress import Stage
+
+    bases = sum(int(end - start) for start, end in dataset.spans("train"))
+    with show_stages() as report:
+        memory = open_memory(dataset, budget, lambda share: report(Stage("memory", int(share * bases), share)))
+    if memory.left_out:
+        say(f"--memory-budget {budget:g} GB leaves out {memory.left_out:,} of {bases:,} bases of the training split")
+
+
+def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:
+    """The genomes that have a name, with their sizes and default splits."""
+    from rich.console import Console
+
+    from dnagoat.reporting.sections.dataset import catalogue
+    from dnagoat_cli.terminal.grid import draw_table
+
+    if as_json:
+        rows = [assembly.model_dump(mode="json") for assembly in known.values()]
+        sys.stdout.write(json_text(rows))
+        return
+    draw_table(catalogue(known.values()), Console(highlight=False))
+
+
+def summary(dataset: Dataset) -> dict[str, Any]:
+    """What a script wants to know: the manifest without its contigs."""
+    manifest = dataset.manifest.model_dump(mode="json")
+    return {"path": str(dataset.path), "contigs": len(manifest.pop("contigs")), **manifest}
+
+
+def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
+    """The dataset's table on stdout, what deserves attention on stderr."""
+    from rich.console import Console
+
+    from dnagoat.genome.passport import remarks
+    from dnagoat.reporting.sections.dataset import passport
+    from dnagoat_cli.terminal.grid import draw_table
+
+    if as_json:
+        sys.stdout.write(json_text(summary(dataset)))
+    else:
+        draw_table(passport(dataset), Console(highlight=False))
+    error = Console(stderr=True, highlight=False, soft_wrap=True)
+    for remark in remarks(dataset.manifest):
+        error.print(f"note: {remark}", markup=False)
+
+
+def inspect_dataset(path: Path, request: Request) -> None:
     """Draws the dataset in `path`; a failed check is an error."""
     from dnagoat.errors import DatasetError
     from dnagoat.genome.dataset import open_dataset
@@ -31,7 +81,7 @@ def show(path: Path, request: Request) -> None:
     from dnagoat.genome.store.verify import verify
 
     dataset = open_dataset(path)
-    with bases_told() as progress:
+    with show_stages() as progress:
         checks = verify(dataset, request.source, progress) if request.verify else []
         report = leakage(dataset, results=request.results, progress=progress) if request.leakage else None
     if request.as_json:
