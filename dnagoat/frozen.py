@@ -19,7 +19,7 @@ class Frozen(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as fault:
-            raise _told(type(self), fault) from None
+            raise _option_error(type(self), fault) from None
 
     def but(self, **changes: Any) -> Self:
         """The same configuration with some fields changed, and checked again."""
@@ -37,7 +37,7 @@ def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return leaves
 
 
-def _told(owner: type, fault: ValidationError) -> OptionError:
+def _option_error(owner: type, fault: ValidationError) -> OptionError:
     first = fault.errors()[0]
     message = first["msg"].removeprefix("Value error, ").replace("Input should", "it should")
     if first["type"] == "literal_error":

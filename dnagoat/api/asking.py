@@ -71,8 +71,9 @@ def evaluate(
     prior, inspect or protocol-paper.
 
     The result says its unit, split, checkpoint, dataset and settings beside its numbers; intervals are 95 %, from
-    resampling blocks of the genome. `results` takes the result of a run whose folder cannot be written. A kept result with other settings stays (`OptionError`) unless `force`. Other
-    errors: `RunError` (no checkpoint), `DatasetError` (the dataset has moved or changed), `WindowError` (empty split).
+    resampling blocks of the genome. `results` takes the result of a run whose folder cannot be written. A kept result
+    with other settings stays (`OptionError`) unless `force`. Other errors: `RunError` (no checkpoint), `DatasetError`
+    (the dataset has moved or changed), `WindowError` (empty split).
     """
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.results import ensure
@@ -135,7 +136,8 @@ def report(
 
     What a run has not measured yet is computed and kept in its folder (in `results`, where that cannot be written),
     save the measures that `skip` names; `windows` of each split are scored (all by default) and `prompts` continued
-    (128). Beside the page: Markdown, JSON, CSV tables and figures. Errors: `RunError` (a folder cannot be read, `out` is taken), `OptionError`.
+    (128). Beside the page: Markdown, JSON, CSV tables and figures. Errors: `RunError` (a folder cannot be read, `out`
+    is taken), `OptionError`.
     """
     from dnagoat.reporting.document import new_report
     from dnagoat.reporting.document import report as put_together
@@ -154,7 +156,7 @@ def report(
         options = options_for(
             found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
         )
-        measure_missing(found.measured(results), options, skip, results=results, progress=progress, say=say)
+        measure_missing(found.open_runs(results), options, skip, results=results, progress=progress, say=say)
         shown = read(folders, bench=benches, results=results, dataset=dataset)
         put_together(shown, shlex.join(map(str, words))).fill(folder)
     return target / "report.html"

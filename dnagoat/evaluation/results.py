@@ -155,11 +155,11 @@ def _differences(kept: Result, asked: Result) -> str:
     """`--windows 5, not 6` for every option that makes the difference; the trajectory's have names of their own."""
     kept, asked = ({**result, **result.get("trajectory", {})} for result in (kept, asked))
     names = [name for name in asked if name != "trajectory" and kept.get(name) != asked[name]]
-    said = [f"--{name.replace('_', '-')} {_told(kept.get(name))}, not {_told(asked[name])}" for name in names]
+    said = [f"--{name.replace('_', '-')} {_setting(kept.get(name))}, not {_setting(asked[name])}" for name in names]
     return "; ".join(said) or "an older format"
 
 
-def _told(value: object) -> str:
+def _setting(value: object) -> str:
     """A setting as a person gave it: BED files by their names, and by what is in them."""
     if isinstance(value, list):
         each = [f"{one['name']} ({one['sha256'][:8]})" if isinstance(one, dict) else str(one) for one in value]

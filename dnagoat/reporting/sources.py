@@ -124,7 +124,7 @@ class Sources:
     comparison: Result | None
     probes: list[Path]
 
-    def measured(self, results: Path | None = None) -> list[Run]:
+    def open_runs(self, results: Path | None = None) -> list[Run]:
         """The runs that a report measures: all, or of a comparison, which has judged its seeds, one an arm."""
         firsts = {arm or str(path): path for path, arm in reversed(self.runs.items())}
         return [open_run(path, results) for path in reversed(firsts.values())]

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from dnagoat.attention.cache import Cache
-from dnagoat.attention.lanes.exact import REACH
+from dnagoat.attention.lanes.exact import EXACT
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.attention.schemes.registry import SCHEMES as REGISTERED
 from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
@@ -139,8 +139,8 @@ def test_only_bases_come_out_and_the_embedding_is_tied() -> None:
 
 def test_positions_past_what_is_exact_are_refused() -> None:
     model = DnaLM(ModelConfig(layers=1))
-    with pytest.raises(OptionError, match=f"{REACH + 1:,} positions are more than the {REACH:,} that goat holds"):
-        model(torch.zeros(1, 1, dtype=torch.long).expand(1, REACH + 1))
+    with pytest.raises(OptionError, match=f"{EXACT + 1:,} positions are more than the {EXACT:,} that goat holds"):
+        model(torch.zeros(1, 1, dtype=torch.long).expand(1, EXACT + 1))
 
 
 def test_position_parameters_are_the_schemes_own() -> None:

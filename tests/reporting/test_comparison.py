@@ -59,7 +59,7 @@ def test_its_runs_are_found_beside_it_wherever_it_was_made(tmp_path: Path) -> No
     folder = example.comparison(tmp_path / "moved")
     found = sources([folder])
     assert list(found.runs) == [folder / f"{arm}-s{seed}" for arm in ("rope", "goat") for seed in range(3)]
-    assert [run.path.name for run in found.measured()] == ["rope-s0", "goat-s0"], "only these are measured further"
+    assert [run.path.name for run in found.open_runs()] == ["rope-s0", "goat-s0"], "only these are measured further"
 
 
 def test_a_comparison_is_not_mixed_with_other_runs(tmp_path: Path) -> None:

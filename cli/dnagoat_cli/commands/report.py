@@ -76,7 +76,7 @@ def report(
             found, windows=windows, prompts=prompts, dataset=dataset, device=device, batch_size=batch_size
         )
         with show_progress() as progress:
-            measure_missing(found.measured(results), options, skip or [], results=results, progress=progress, say=say)
+            measure_missing(found.open_runs(results), options, skip or [], results=results, progress=progress, say=say)
             progress("drawing the report", 0, 0)
             shown = read(paths, bench=bench or [], results=results, dataset=dataset)
             made = reports.report(shown, shlex.join(["dnagoat", *sys.argv[1:]]))

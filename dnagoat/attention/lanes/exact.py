@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 STEP = 512
-REACH = 256 * STEP  # positions that are exact, and stay so with half a step added
+EXACT = 256 * STEP  # positions that are exact, and stay so with half a step added
 
 
 def integer_pieces(positions: Tensor, dtype: torch.dtype, step: int = STEP) -> Tensor:

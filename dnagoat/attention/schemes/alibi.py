@@ -34,11 +34,11 @@ class Alibi(PositionScheme):
     slopes: Tensor
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
-        from dnagoat.attention.lanes.exact import REACH
+        from dnagoat.attention.lanes.exact import EXACT
         from dnagoat.attention.lanes.recency import LANES
 
         super().__init__(config, layer)
-        self.reach, self.lanes = REACH, LANES + 1  # an even content width, so that a rotation could be put on it
+        self.reach, self.lanes = EXACT, LANES + 1  # an even content width, so that a rotation could be put on it
         self.register_buffer("slopes", alibi_slopes(config.heads).float(), persistent=False)
 
     def lanes_at(self, at: At) -> Pair:

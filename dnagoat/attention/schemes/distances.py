@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-REACH = 4  # bases that the farthest head of the first layer looks back; each layer adds as many
+FARTHER = 4  # bases that the farthest head looks farther back in each layer
 
 
 def distances(layers: int, heads: int) -> tuple[tuple[int, ...], ...]:
@@ -27,7 +27,7 @@ def distances(layers: int, heads: int) -> tuple[tuple[int, ...], ...]:
     For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16). No head of a layer repeats
     another's distance.
     """
-    return tuple(_spaced(REACH * (layer + 1), heads) for layer in range(layers))
+    return tuple(_spaced(FARTHER * (layer + 1), heads) for layer in range(layers))
 
 
 def _spaced(reach: int, heads: int) -> tuple[int, ...]:

@@ -143,7 +143,7 @@ class Goat(PositionScheme):
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         from torch.nn import ModuleDict
 
-        from dnagoat.attention.lanes.exact import REACH
+        from dnagoat.attention.lanes.exact import EXACT
         from dnagoat.attention.schemes.authors import FORMS
 
         super().__init__(config, layer)
@@ -154,7 +154,7 @@ class Goat(PositionScheme):
         self.lanes = used + used % 2  # an even content width, so that it can be rotated
         self._spare = self.lanes - used
         self.published_lanes = 2 * own.rank + 1  # a cosine and a sine a frequency, one for all the rest
-        self.reach = REACH if "recency" in self.parts else None
+        self.reach = EXACT if "recency" in self.parts else None
         self.unseen = "nothing" if "recency" in self.parts else "distances"  # slopes leave far bases without weight
 
     def _parts(self) -> list[Part]:

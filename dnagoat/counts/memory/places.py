@@ -16,9 +16,9 @@ from dnagoat.counts.memory.compiling import Int, compiled
 from dnagoat.counts.memory.text import REACH, Packed, base_at, broken_at, word_at
 
 AHEAD = 16  # the farthest gap
-SEED = 12  # bases whose places are found without bisection
-BUCKETS = 1 << (2 * SEED)
-_SHIFT = np.uint64(64 - 2 * SEED)
+SEED_BASES = 12  # bases whose places are found without bisection
+BUCKETS = 1 << (2 * SEED_BASES)
+_SHIFT = np.uint64(64 - 2 * SEED_BASES)
 _AHEAD_BITS = np.uint64(2 * AHEAD + 2)  # of the bases after a place's context, which are the newest of a key
 _FEW = 40  # so many are sorted by insertion
 

@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 
 from dnagoat.counts.memory.experts import GAPS, SHORT
 from dnagoat.counts.memory.following import BLOCK, fill
-from dnagoat.counts.memory.places import BUCKETS, SEED, count_seeds, scatter, sort_places
+from dnagoat.counts.memory.places import BUCKETS, SEED_BASES, count_seeds, scatter, sort_places
 from dnagoat.counts.memory.text import empty_text, put
 from dnagoat.counts.memory.words import Tables
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json, write_json
+from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 
 FORMAT = 1
@@ -41,8 +42,7 @@ A_BASE = 2 * (4 + len(GAPS) / 2 + 3 / 8)  # bytes: both strands; a place, what f
 FIXED = 4 * BUCKETS  # bytes
 MOST_BASES = (1 << 31) - (1 << 20)  # a position takes 32 bits
 
-Ints = NDArray[np.int64]
-Progress = Callable[[float], None]  # told which share of the work is done
+ShareProgress = Callable[[float], None]  # told which share of the work is done
 
 
 def silent(_: float) -> None:
@@ -109,7 +109,7 @@ def is_built(dataset: Dataset) -> bool:
     return (dataset.path / FOLDER / PASSPORT).exists()
 
 
-def open_memory(dataset: Dataset, budget: float = BUDGET, progress: Progress = silent) -> Memory:
+def open_memory(dataset: Dataset, budget: float = BUDGET, progress: ShareProgress = silent) -> Memory:
     """The memory of a dataset's training split, built where there is none; processes that ask together build once."""
     folder = dataset.path / FOLDER
     with _locked(dataset.path):
@@ -133,12 +133,12 @@ def _opened(dataset: Dataset, folder: Path) -> Memory:
             raise DatasetError(f"{folder} is damaged: an array has another shape than {PASSPORT} says; {again}")
     except (OSError, ValueError, KeyError, TypeError) as fault:
         raise DatasetError(f"{folder} cannot be read ({fault}); {again}") from None
-    short = arrays[2][:: 4 ** (SEED - SHORT - 1)].copy()
+    short = arrays[2][:: 4 ** (SEED_BASES - SHORT - 1)].copy()
     stretches = np.array(said["stretches"], dtype=np.int64).reshape(-1, 3)
     return Memory(folder, dataset.content_hash, Tables(*[*arrays, short]), stretches, said["left_out"])
 
 
-def _build(dataset: Dataset, folder: Path, budget: float, progress: Progress) -> None:
+def _build(dataset: Dataset, folder: Path, budget: float, progress: ShareProgress) -> None:
     stretches, left_out = chosen_stretches(dataset, budget)
     aside = folder.with_name(f".{FOLDER}.{os.getpid()}.tmp")
     shutil.rmtree(aside, ignore_errors=True)
@@ -156,7 +156,7 @@ def _build(dataset: Dataset, folder: Path, budget: float, progress: Progress) ->
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def build(dataset: Dataset, stretches: Ints, folder: Path, progress: Progress = silent) -> dict[str, Any]:
+def build(dataset: Dataset, stretches: Ints, folder: Path, progress: ShareProgress = silent) -> dict[str, Any]:
     """Writes the arrays into a folder; what its passport says of them."""
     bases, breaks, at = empty_text(stretches)
     for i, (start, end) in enumerate(stretches):

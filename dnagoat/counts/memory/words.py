@@ -17,12 +17,12 @@ from dnagoat.counts.memory.compiling import Int, compiled
 from dnagoat.counts.memory.experts import GAPS, SEARCHED, SHORT, Experts
 from dnagoat.counts.memory.following import add_before
 from dnagoat.counts.memory.own import Own, take, word_of
-from dnagoat.counts.memory.places import SEED, Places, insertion, run_after, run_before
+from dnagoat.counts.memory.places import SEED_BASES, Places, insertion, run_after, run_before
 from dnagoat.counts.memory.text import Packed
 
 RING = 32
 _LENGTHS, _GAPS = np.array(SEARCHED), np.array(GAPS)
-_SEED_SHIFT = np.uint64(64 - 2 * SEED)
+_SEED_SHIFT = np.uint64(64 - 2 * SEED_BASES)
 
 
 class Tables(NamedTuple):
@@ -72,7 +72,7 @@ def find_runs(tables: Tables, past: Past, b: Int) -> None:
         return
     seed = np.int64(key >> _SEED_SHIFT)
     near, lo, hi = np.int64(0), np.int64(0), np.int64(0)
-    if known >= SEED:
+    if known >= SEED_BASES:
         lo, hi = np.int64(tables.first[seed]), np.int64(tables.first[seed + 1])
         near = np.int64(insertion(tables.bases, tables.places, lo, hi, key))
         past.nearest[b, 0], past.nearest[b, 1], past.nearest[b, 2] = near, lo, hi
@@ -80,8 +80,8 @@ def find_runs(tables: Tables, past: Past, b: Int) -> None:
         length = _LENGTHS[i]
         if length > known:
             return
-        if length <= SEED:
-            bits = 2 * (SEED - length)
+        if length <= SEED_BASES:
+            bits = 2 * (SEED_BASES - length)
             runs[i, 0] = tables.first[(seed >> bits) << bits]
             runs[i, 1] = tables.first[((seed >> bits) + 1) << bits]
             continue

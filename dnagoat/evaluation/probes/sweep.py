@@ -71,11 +71,11 @@ def _done(work: Work[U], unit: U, progress: Progress) -> Row:
             return work(unit, progress)
     except (MemoryError, OutOfMemory):
         raise TrainingError(
-            f"there is no memory for {_told(unit)}; give a smaller --batch-size, --width, --length or --trials"
+            f"there is no memory for {_describe(unit)}; give a smaller --batch-size, --width, --length or --trials"
         ) from None
 
 
-def _told(unit: Unit) -> str:
+def _describe(unit: Unit) -> str:
     return ", ".join(map(str, unit))
 
 
@@ -120,8 +120,8 @@ def _received(pipe: Connection, unit: Unit) -> Row:
         found = pipe.recv()
     except EOFError:
         raise TrainingError(
-            f"the process that trained {_told(unit)} has died; the same command goes on from the others, with fewer "
-            "--jobs where memory was short"
+            f"the process that trained {_describe(unit)} has died; the same command goes on from the others, with "
+            "fewer --jobs where memory was short"
         ) from None
     if isinstance(found, DnagoatError):
         raise found

@@ -42,7 +42,7 @@ def _places(results: Results, made: Made, caution: str) -> Figure:
         for panel in axes[len(groups) :]:
             panel.set_visible(False)
         legend_above(figure, *axes[0].get_legend_handles_labels(), most=len(made))
-    told = [f"{run.arm} {_told(result)}" for run, result in made[:4]]
+    told = [f"{run.arm} {_by_masking(result)}" for run, result in made[:4]]
     return Figure(
         "strata",
         "Repeats, CpG and other kinds of base",
@@ -73,7 +73,7 @@ def _panel(panel: Axes, made: Made, name: str, styles: dict[str, Look]) -> None:
     panel.set_xlabel("NLL (nats per base)")
 
 
-def _told(result: Result) -> str:
+def _by_masking(result: Result) -> str:
     values = {stratum["name"]: stratum["value"] for stratum in _group(result, "repeats")}
     return f"{decimals(values.get('soft-masked'), 3)} and {decimals(values.get('unique'), 3)}"
 

@@ -18,7 +18,7 @@ def random_states(group: Processes) -> dict[str, Tensor]:
     mine = {"torch": torch.get_rng_state(), "numpy": _numpy(), "python": _python()}
     if group.device.type == "cuda":
         mine["cuda"] = torch.cuda.get_rng_state(group.device)
-    return {f"{rank}/{kind}": state for kind, here in mine.items() for rank, state in enumerate(group.gathered(here))}
+    return {f"{rank}/{kind}": state for kind, here in mine.items() for rank, state in enumerate(group.gather(here))}
 
 
 def put_random_states(states: Mapping[str, Tensor], group: Processes) -> None:

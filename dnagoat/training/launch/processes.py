@@ -40,7 +40,7 @@ class Processes:
         distributed.all_reduce(summed)
         return [float(value) for value in summed]
 
-    def gathered(self, state: Tensor) -> list[Tensor]:
+    def gather(self, state: Tensor) -> list[Tensor]:
         """One uint8 tensor of equal length from every process, on the CPU, in the order of ranks."""
         if self.count == 1:
             return [state]
@@ -58,7 +58,7 @@ class Processes:
 
     def largest(self, number: int) -> int:
         """The largest of a number from 0 to 255 that every process has."""
-        return max(int(one) for one in self.gathered(torch.tensor([number], dtype=torch.uint8)))
+        return max(int(one) for one in self.gather(torch.tensor([number], dtype=torch.uint8)))
 
     def barrier(self) -> None:
         if self.count > 1:

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pytest
 import torch
 
-from dnagoat.attention.lanes.exact import REACH, STEP, high_and_residual, integer_pieces
+from dnagoat.attention.lanes.exact import EXACT, STEP, high_and_residual, integer_pieces
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_every_position_within_reach_is_exact(dtype: torch.dtype) -> None:
-    for positions in (torch.arange(REACH), torch.arange(REACH) + STEP // 2):
+    for positions in (torch.arange(EXACT), torch.arange(EXACT) + STEP // 2):
         pieces = integer_pieces(positions, dtype).double()
         assert torch.equal(pieces @ torch.tensor([STEP, 1.0], dtype=torch.float64), positions.double())
 
 
 def test_the_reach_ends_where_exactness_does() -> None:
-    assert REACH >= 2 * 65_536
-    beyond = integer_pieces(torch.tensor([REACH + STEP // 2]), torch.bfloat16).double()
-    assert beyond @ torch.tensor([STEP, 1.0], dtype=torch.float64) != REACH + STEP // 2
+    assert EXACT >= 2 * 65_536
+    beyond = integer_pieces(torch.tensor([EXACT + STEP // 2]), torch.bfloat16).double()
+    assert beyond @ torch.tensor([STEP, 1.0], dtype=torch.float64) != EXACT + STEP // 2
 
 
 def test_high_and_residual_keep_sixteen_bits_and_the_gradient() -> None:
