@@ -70,12 +70,6 @@ def test_the_potential_is_logsumexp_with_softmax_gradient_and_fisher_hessian(see
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_gradient_is_fisher_times_worth_over_tau(seed: int) -> None:
-    p, worth, gradient, tau = slopes(seed)
-    torch.testing.assert_close(gradient, fisher(p) @ worth / tau)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_the_natural_gradient_is_the_worth_minus_its_mean(seed: int) -> None:
     p, worth, gradient, tau = slopes(seed)
     natural = tau * torch.linalg.pinv(fisher(p), hermitian=True) @ gradient

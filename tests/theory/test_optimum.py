@@ -59,13 +59,6 @@ def test_the_kl_regularised_optimum_is_softmax_of_scores_over_tau_plus_log_prior
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_plain_attention_is_the_uniform_prior(seed: int) -> None:
-    s, _, tau = draw(seed)
-    uniform = np.full(KEYS, 1 / KEYS)
-    np.testing.assert_allclose(attend("softmax", s / tau), attend("softmax", s / tau + np.log(uniform)), atol=1e-14)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
 def test_alibi_is_a_penalty_on_distance(seed: int) -> None:
     s, _, tau = draw(seed)
     gamma, distance = 0.7, np.arange(KEYS)[::-1]
