@@ -71,13 +71,13 @@ def embed(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
 ) -> None:
+    from dnagoat_cli.options.weights import Weights
     from dnagoat_cli.terminal import embeddings
-    from dnagoat_cli.terminal.scores import Model
 
     embeddings.embed(
         run,
         embeddings.Asked(regions, genome, split, windows, fasta),
-        Model(checkpoint, dataset, device, batch_size),
+        Weights(checkpoint, dataset, batch_size, device),
         embeddings.Drawn(figure, column),
         out,
         force=force,

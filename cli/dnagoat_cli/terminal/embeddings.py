@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from dnagoat.errors import OptionError
 from dnagoat.streams import is_passage
-from dnagoat_cli.terminal.bar import show_progress
-from dnagoat_cli.terminal.notes import say
-from dnagoat_cli.terminal.scores import Model
+from dnagoat_cli.terminal.bar import say, show_progress
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.outputs.embeddings.principal_components import Kept
     from dnagoat.evaluation.outputs.embeddings.texts import Source
     from dnagoat.genome.windows import Split
     from dnagoat.training.kept.run import Run
+    from dnagoat_cli.options.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ class Drawn:
 
 
 def embed(
-    run: Path, asked: Asked, model: Model, drawn: Drawn, out: Path, *, force: bool, options: Mapping[str, Any]
+    run: Path, asked: Asked, model: Weights, drawn: Drawn, out: Path, *, force: bool, options: Mapping[str, Any]
 ) -> None:
     from dnagoat.evaluation.outputs.embeddings.embed import EmbedOptions, Reader, about
     from dnagoat.evaluation.outputs.embeddings.write import files_of, write_embeddings
