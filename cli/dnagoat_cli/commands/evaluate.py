@@ -61,6 +61,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print whole results.")] = False,
 ) -> None:
     from dnagoat.training.kept.run import open_run
+    from dnagoat_cli.terminal.bar import show_progress
     from dnagoat_cli.terminal.scores import Places, score_fasta, write_tracks
     from dnagoat_cli.terminal.show import show_results
 
@@ -69,7 +70,8 @@ def evaluate(
     measures = more.measures(wanted.what)
     opened = open_run(run, results)
     if outputs.fasta is not None:
-        model = opened.model(options.which, options.device)
+        with show_progress("loading the model"):
+            model = opened.model(options.which, options.device)
         places = Places(outputs.out, as_json=as_json)
         score_fasta(model, outputs.fasta, places, options.batch_size, options.context, options.stride)
     if outputs.tracks is not None:
