@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dnagoat.api.keywords import Embedded
-    from dnagoat.evaluation.outputs.embeddings.embed import Embedding, Reader
+    from dnagoat.evaluation.outputs.embeddings.vectors import Embedding, Reader
     from dnagoat.evaluation.outputs.regions import Region
     from dnagoat.evaluation.outputs.tracks import Segment
     from dnagoat.evaluation.outputs.variants.calls import Survey
@@ -143,7 +143,7 @@ def embed(
     import numpy as np
     import pandas as pd
 
-    from dnagoat.evaluation.outputs.embeddings.write import COLUMNS, cells
+    from dnagoat.evaluation.outputs.embeddings.formats import COLUMNS, cells
 
     with _embedded(run, asked, say, progress) as (_, reader, found):
         rows, vectors = [], []
@@ -166,9 +166,9 @@ def write_embeddings(
 
     Returns the files. `MissingError` where .h5ad is asked for without the package anndata.
     """
-    from dnagoat.evaluation.outputs.embeddings.embed import about
-    from dnagoat.evaluation.outputs.embeddings.write import files_of
-    from dnagoat.evaluation.outputs.embeddings.write import write_embeddings as write
+    from dnagoat.evaluation.outputs.embeddings.formats import files_of
+    from dnagoat.evaluation.outputs.embeddings.formats import write_embeddings as write
+    from dnagoat.evaluation.outputs.embeddings.vectors import about
 
     files_of(Path(out))
     with _embedded(run, asked, say, progress) as (opened, reader, found):
@@ -179,8 +179,8 @@ def write_embeddings(
 def _embedded(
     run: Run | Place, asked: Embedded, say: Callable[[str], None], progress: Progress
 ) -> Iterator[tuple[Run, Reader, Iterator[Embedding]]]:
-    from dnagoat.evaluation.outputs.embeddings.embed import EmbedOptions, Reader
     from dnagoat.evaluation.outputs.embeddings.texts import source_of
+    from dnagoat.evaluation.outputs.embeddings.vectors import EmbedOptions, Reader
     from dnagoat.training.launch.processes import pick_device
 
     opened = open_run(run) if isinstance(run, Path | str) else run

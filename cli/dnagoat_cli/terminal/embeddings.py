@@ -94,8 +94,8 @@ class Drawn:
 def embed(
     run: Path, asked: Asked, model: Weights, drawn: Drawn, out: Path, *, force: bool, options: Mapping[str, Any]
 ) -> None:
-    from dnagoat.evaluation.outputs.embeddings.embed import EmbedOptions, Reader, about
-    from dnagoat.evaluation.outputs.embeddings.write import files_of, write_embeddings
+    from dnagoat.evaluation.outputs.embeddings.formats import files_of, write_embeddings
+    from dnagoat.evaluation.outputs.embeddings.vectors import EmbedOptions, Reader, about
     from dnagoat.files import may_write
     from dnagoat.training.kept.run import open_run
 

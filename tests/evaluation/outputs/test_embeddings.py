@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 import dnagoat
 from dnagoat.errors import OptionError, SourceError
 from dnagoat.evaluation.outputs import readings
-from dnagoat.evaluation.outputs.embeddings.embed import EmbedOptions, Reader
 from dnagoat.evaluation.outputs.embeddings.layers import find_layer
 from dnagoat.evaluation.outputs.embeddings.principal_components import principal_components
 from dnagoat.evaluation.outputs.embeddings.texts import of_codes
+from dnagoat.evaluation.outputs.embeddings.vectors import EmbedOptions, Reader
 from dnagoat.genome.alphabet import encode
 from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM

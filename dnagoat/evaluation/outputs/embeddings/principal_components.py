@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.outputs.embeddings.embed import Embedding
+from dnagoat.evaluation.outputs.embeddings.vectors import Embedding
 
 # n vectors of width D
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.errors import MissingError, OptionError
-from dnagoat.evaluation.outputs.embeddings.embed import Embedding
 from dnagoat.evaluation.outputs.embeddings.texts import PLACE
+from dnagoat.evaluation.outputs.embeddings.vectors import Embedding
 from dnagoat.evaluation.outputs.rows import Cell, write_rows
 from dnagoat.files import written_whole
 from dnagoat.streams import is_passage
