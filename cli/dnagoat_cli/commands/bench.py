@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dnagoat_cli.main import app
+from dnagoat_cli.options.runs import PRESETS
 
 if TYPE_CHECKING:
     from dnagoat.measure.job import Job
@@ -39,7 +40,7 @@ def bench(
         list[str] | None, typer.Option(help="Position scheme, or goat-attention (the authors' module); repeatable.")
     ] = None,
     what: Annotated[list[str] | None, typer.Option(help="train, evaluate, generate; repeatable.")] = None,
-    preset: Annotated[str | None, typer.Option(help="tiny, small, paper or 125m; default small.")] = None,
+    preset: Annotated[str | None, typer.Option(help=f"{PRESETS}; default small.")] = None,
     length: Annotated[list[int] | None, typer.Option(help="Bases of a sequence; repeatable.")] = None,
     batch_size: Annotated[list[int] | None, typer.Option(help="Sequences at once; repeatable.")] = None,
     precision: Annotated[list[str] | None, typer.Option(help="fp32, tf32, bf16, fp16; repeatable.")] = None,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dnagoat_cli.options.runs import PRESETS
+
 if TYPE_CHECKING:
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.probes.extrapolate import ExtrapolateOptions
@@ -131,7 +133,7 @@ class Induction(Learning):
 
 @dataclass(frozen=True)
 class Extrapolate(Learning):
-    preset: Annotated[str, typer.Option(help="tiny, small, paper or 125m.")] = "tiny"
+    preset: Annotated[str, typer.Option(help=f"{PRESETS}.")] = "tiny"
     arm: Arms = None
     seeds: Seeds = None
     lengths: Annotated[str | None, typer.Option(help="As 1x,4x,16x, or in bases.")] = None

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 MODEL, LEARNING, MACHINE = "Model", "Learning", "Machine"
 
-Preset = Annotated[str | None, typer.Option(help="tiny, small, paper or 125m.", show_default="small")]
+PRESETS = "tiny, small, paper or 125m"  # as every help page lists them
+
+Preset = Annotated[str | None, typer.Option(help=f"{PRESETS}.", show_default="small")]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=MACHINE)]
 MatchParameters = Annotated[
     bool,
