@@ -122,7 +122,19 @@ def read(node: ast.AST, module: str, imported: dict[str, Place]) -> Node:
                 found.dotted.add((one.value.id, one.attr))
         elif text := text_of(one):
             found.texts.add(text)
+    for part in groups_of(node):
+        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+            found.dotted.add((part.value.id, part.attr))
+        elif isinstance(part, ast.Name):
+            found.names.add(part.id)
     return found
+
+
+def groups_of(node: ast.AST) -> Iterator[ast.AST]:
+    """The annotations of a command whose options stand in groups: the groups' methods say what is wrong with them."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.FunctionDef) and "unfold" in {ast.unparse(each) for each in one.decorator_list}:
+            yield from (part for arg in one.args.args if arg.annotation for part in ast.walk(arg.annotation))
 
 
 @cache
