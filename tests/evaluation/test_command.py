@@ -76,7 +76,7 @@ def test_faults_are_one_sentence(make_run: MakeRun, words: list[str], said: str)
 
 def test_help_names_every_measure() -> None:
     said = CliRunner().invoke(app, ["evaluate", "--help"], env={"COLUMNS": "200"}).stdout
-    assert all(any(name in line for line in said.splitlines() if "nll, strata" in line) for name in MEASURES)
+    assert any(all(name in line for name in MEASURES) for line in said.splitlines())
 
 
 def test_an_empty_split_is_a_note(make_run: MakeRun, dataset: Dataset, tmp_path: Path) -> None:
