@@ -11,7 +11,8 @@ from dnagoat.attention.schemes.registry import DEFAULT, scheme_named
 from dnagoat.attention.schemes.settings import Settings
 from dnagoat.frozen import Frozen
 
-Family = Literal["words", "gaps", "copies"]  # of what memory looks up
+Family = Literal["words", "gaps", "copies", "context"]  # of what memory knows
+REMEMBERED: tuple[Family, ...] = ("words", "gaps", "copies")  # by a memory whose families are not named
 
 STRONGEST = 1000.0  # of a momentum; the literature has up to 2
 
@@ -98,7 +99,7 @@ class ModelConfig(Frozen):
         if self.classes == 5:
             raise ValueError("memory knows four bases, and a model of five classes scores N too; leave out one of them")
         if "words" not in self.memory or len(set(self.memory)) != len(self.memory):
-            raise ValueError("memory names words, and with them gaps or copies or both, each once")
+            raise ValueError("memory names words, and with them any of gaps, copies and context, each once")
 
 
 class TrainConfig(Frozen):

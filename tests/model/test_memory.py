@@ -26,7 +26,8 @@ FAMILIES: tuple[tuple[Family, ...], ...] = (
     ("words",),
     ("words", "gaps"),
     ("words", "copies"),
-    ("words", "gaps", "copies"),
+    ("words", "context"),
+    ("words", "gaps", "copies", "context"),
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -106,7 +106,7 @@ class OneRun:
         ),
     ] = False
     memory_families: Annotated[
-        str | None, typer.Option(help="Memory with some of its families, as words+copies.", rich_help_panel=MODEL)
+        str | None, typer.Option(help="Of words, gaps, copies, context, as words+copies.", rich_help_panel=MODEL)
     ] = None
     momentum: Annotated[
         float | None, typer.Option(help="Strength of the shear of queries and keys.", rich_help_panel=MODEL)
@@ -159,14 +159,14 @@ class OneRun:
 
     def settings(self) -> dict[str, Any]:
         """Paths of the run's configuration and the values that were given, those of several options together too."""
-        from dnagoat.config import Family
+        from dnagoat.config import REMEMBERED
 
         found = settings(self)
         if self.score_n:
             found["model.classes"] = 5
         if self.memory or self.memory_families:
             named = self.memory_families
-            found["model.memory"] = tuple(named.replace(",", "+").split("+")) if named else get_args(Family)
+            found["model.memory"] = tuple(named.replace(",", "+").split("+")) if named else REMEMBERED
         return found | self._momentum()
 
     def _momentum(self) -> dict[str, Any]:

@@ -47,6 +47,17 @@ def agreements(x: Word, y: Word) -> Word:
 
 
 @compiled
+def other_strand(x: Word) -> Word:
+    """32 bases read on the other strand: complements in the opposite order."""
+    x = ~x
+    x = ((x >> Word(2)) & _PAIRS) | ((x & _PAIRS) << Word(2))
+    x = ((x >> Word(4)) & _NIBBLES) | ((x & _NIBBLES) << Word(4))
+    x = ((x >> Word(8)) & _BYTES) | ((x & _BYTES) << Word(8))
+    x = ((x >> Word(16)) & _SHORTS) | ((x & _SHORTS) << Word(16))
+    return (x >> Word(32)) | (x << Word(32))
+
+
+@compiled
 def scrambled(x: Word) -> Word:
     """Bits that look random (multiplicative hashing by the golden ratio); the high ones are the best."""
     x = x * Word(0x9E3779B97F4A7C15)

@@ -48,7 +48,7 @@ def collect(bases: Packed, breaks: Packed, experts: Experts, start: Int, end: In
             if known <= REACH + AHEAD or place < first - AHEAD or place >= last + REACH:
                 continue
             before, after = word_at(bases, place - REACH), word_at(bases, place)
-            for e in range(len(experts.lengths)):
+            for e in range(experts.counted):
                 k, gap = experts.lengths[e], np.uint64(experts.gaps[e])
                 if k <= SHORT:
                     add(own[e], word_of(before << _TWO, k), before >> np.uint64(62))

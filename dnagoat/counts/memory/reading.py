@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from dnagoat.config import Family
 from dnagoat.counts.memory.compiling import compiled
+from dnagoat.counts.memory.context import Context, grown, slots_for, take_in
 from dnagoat.counts.memory.copies import NOWHERE, SLOTS, Followed, Zone, find_copies, follow, vote
 from dnagoat.counts.memory.experts import SEARCHED, Experts, experts_of
 from dnagoat.counts.memory.features import FADES, LEVELS, Features, blank
@@ -36,20 +38,28 @@ Floats = NDArray[np.float32]
 Symbols = NDArray[np.int64]
 
 
-class State(NamedTuple):
+class Held(NamedTuple):
     """What has to be known of B sequences to read on; all arrays begin with (B,)."""
 
     past: Past
     copies: Followed
     chances: NDArray[np.float64]  # (B, E, 4) of the next base
     records: NDArray[np.float64]  # (B, F, E)
+    context: Context
+
+
+@dataclass
+class State:
+    """Where reading stands: it moves with each symbol, and takes more room as what was read grows."""
+
+    held: Held
 
 
 @compiled
 def read(
     tables: Tables,
     experts: Experts,
-    state: State,
+    state: Held,
     symbols: Symbols,
     rows: tuple[int, int],
     own: Own,
@@ -61,8 +71,10 @@ def read(
         for t in range(symbols.shape[1]):
             judge(state, b, symbols[b, t], features.surprise[b, t], features.records[b, t])
             remember(state.past, b, symbols[b, t])
+            if experts.counted < len(experts.lengths) and symbols[b, t] <= 3:
+                take_in(experts, state.past.key[b], state.past.known[b], state.context[b])
             find_runs(tables, state.past, b)
-            predict(tables, experts, own, state.past, b, state.chances[b], features.seen[b, t])
+            predict(tables, experts, own, state.past, state.context, b, state.chances[b], features.seen[b, t])
             says = features.says[b, t]
             for e in range(says.shape[0]):
                 for base in range(4):
@@ -74,7 +86,7 @@ def read(
 
 
 @compiled
-def judge(state: State, b: int, symbol: int, surprise: Floats, records: Floats) -> None:
+def judge(state: Held, b: int, symbol: int, surprise: Floats, records: Floats) -> None:
     """How good each expert's chances were, now that the base is known; of what is no base nothing is learned."""
     for e in range(len(surprise)):
         surprise[e] = 0 if symbol > 3 else math.log(state.chances[b, e, symbol]) - _QUARTER
@@ -100,17 +112,19 @@ def begin(experts: Experts, slots: int, batch: int) -> State:
         np.zeros((batch, 3), np.int64),
     )
     followed = Followed(np.full((batch, slots), NOWHERE, np.int64), np.zeros((batch, slots), np.uint64))
-    return State(past, followed, np.full((batch, count, 4), 0.25), np.zeros((batch, len(FADES), count)))
+    chances, records = np.full((batch, count, 4), 0.25), np.zeros((batch, len(FADES), count))
+    return State(Held(past, followed, chances, records, np.zeros((batch, 0, 2), np.uint64)))
 
 
 def _each_array(change: Callable[[Any], Any], states: list[State]) -> State:
     """A state made of what `change` makes of each of its arrays in several states."""
-    past, copies, *rest = (list(parts) for parts in zip(*states, strict=True))
-    return State(
+    past, copies, *rest = (list(parts) for parts in zip(*(state.held for state in states), strict=True))
+    held = Held(
         Past(*(change(arrays) for arrays in zip(*past, strict=True))),
         Followed(*(change(arrays) for arrays in zip(*copies, strict=True))),
         *(change(arrays) for arrays in rest),
     )
+    return State(held)
 
 
 class Reader:
@@ -135,10 +149,10 @@ class Reader:
 
     def read(self, state: State, symbols: Symbols) -> Features:
         """Reads symbols (B, T), bases or what is none, on from a state, which moves."""
-        features = blank(len(self.experts.lengths), self.levels, *symbols.shape)
+        features, held = blank(len(self.experts.lengths), self.levels, *symbols.shape), self._grown(state, symbols)
 
         def some(rows: tuple[int, int]) -> None:
-            read(self.tables, self.experts, state, symbols, rows, *NOTHING, features)
+            read(self.tables, self.experts, held, symbols, rows, *NOTHING, features)
 
         parts = self.threads if symbols.size >= SHARED_OUT else 1
         edges = np.linspace(0, len(symbols), min(parts, len(symbols)) + 1).astype(int).tolist()
@@ -150,20 +164,28 @@ class Reader:
 
         What the window itself has put into the counts is left out, and copies from within 4,096 bases of it.
         """
-        features, state = blank(len(self.experts.lengths), self.levels, *symbols.shape), self.begin(len(symbols))
+        features = blank(len(self.experts.lengths), self.levels, *symbols.shape)
+        held = self._grown(self.begin(len(symbols)), symbols)
 
         def one(b: int) -> None:
             left_out = self._left_out(int(starts[b]), symbols.shape[1])
-            read(self.tables, self.experts, state, symbols, (b, b + 1), *left_out, features)
+            read(self.tables, self.experts, held, symbols, (b, b + 1), *left_out, features)
 
         self._each(one, list(range(len(symbols))))
         return features
+
+    def _grown(self, state: State, symbols: Symbols) -> Held:
+        """What the state holds, with room for these symbols."""
+        so_far = int(state.held.past.read.max(initial=0))
+        slots = slots_for(self.experts, so_far + symbols.shape[1])
+        state.held = state.held._replace(context=grown(state.held.context, slots))
+        return state.held
 
     def _left_out(self, start: int, width: int) -> tuple[Own, Zone]:
         first, last = self.memory.place(start, start + width)
         if first == last:
             return NOTHING
-        own = room_for(len(self.experts.lengths), width)
+        own = room_for(self.experts.counted, width)
         collect(self.tables.bases, self.tables.breaks, self.experts, first, last, own)
         near, far = first - NEIGHBOURHOOD, last + NEIGHBOURHOOD
         length = 32 * len(self.tables.bases)

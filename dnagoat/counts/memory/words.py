@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.counts.memory.compiling import Int, compiled
+from dnagoat.counts.memory.context import Context, count_context
 from dnagoat.counts.memory.experts import GAPS, SEARCHED, SHORT, Experts
 from dnagoat.counts.memory.following import add_before
 from dnagoat.counts.memory.own import Own, take, word_of
@@ -125,6 +126,7 @@ def predict(
     experts: Experts,
     own: Own,
     past: Past,
+    context: Context,
     b: Int,
     chances: NDArray[np.float64],
     seen: NDArray[np.float32],
@@ -132,7 +134,10 @@ def predict(
     """The experts' chances (E, 4) of the next base, and log(1 + n) (E,) of how often each has seen what came before."""
     counts = np.empty(4, np.int64)
     for e in range(len(experts.lengths)):
-        n = count(tables, experts, own, past, b, e, counts)
+        if e < experts.counted:
+            n = count(tables, experts, own, past, b, e, counts)
+        else:
+            n = count_context(context[b], past.key[b], past.known[b], experts.lengths[e], counts)
         alpha, backing = experts.alphas[e], experts.backing[e]
         for base in range(4):
             lower = 0.25 if backing < 0 else chances[backing, base]

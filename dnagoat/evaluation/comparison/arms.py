@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from dnagoat.attention.schemes.registry import owners, scheme_named
-from dnagoat.config import Family, MomentumConfig, PositionConfig, RunConfig
+from dnagoat.config import REMEMBERED, MomentumConfig, PositionConfig, RunConfig
 from dnagoat.errors import FieldError, OptionError
 from dnagoat.training.presets import NAME, SETTINGS, changed, read_settings
 from dnagoat.training.step.matching import matched
@@ -30,7 +30,7 @@ EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
     "lr": ("train.lr", float),
 }
 
-ALONE = {"memory": "+".join(get_args(Family))}  # what a setting means that is given no value
+ALONE = {"memory": "+".join(REMEMBERED)}  # what a setting means that is given no value
 
 
 def options(arm: str) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def test_a_window_does_not_copy_from_its_own_neighbourhood(planted: Dataset) -> 
 
 
 def test_n_ends_copies_and_words(dataset: Dataset, memory: Memory) -> None:
-    reader = Reader(memory, ("words", "gaps", "copies"))
+    reader = Reader(memory, ("words", "gaps", "copies", "context"))
     codes = encode("".join(repetitive(300, 9, n_share=0)))
     inputs = to_inputs_targets(codes[None])[0]
     without = reader.read(reader.begin(1), inputs).votes[0].sum((1, 2), dtype=int)
@@ -85,9 +85,9 @@ def test_reading_in_pieces_is_reading_at_once(dataset: Dataset, memory: Memory, 
     """Bit for bit, whatever the split, the batch and the number of threads."""
     codes = np.stack([encode("".join(repetitive(300, seed))) for seed in (11, 12, 13)])
     inputs = to_inputs_targets(codes)[0]
-    reader = Reader(memory, ("words", "gaps", "copies"), threads=1)
+    reader = Reader(memory, ("words", "gaps", "copies", "context"), threads=1)
     whole = reader.read(reader.begin(3), inputs)
-    threaded = Reader(memory, ("words", "gaps", "copies"), threads=3)
+    threaded = Reader(memory, ("words", "gaps", "copies", "context"), threads=3)
     state = threaded.joined([threaded.begin(1), threaded.begin(2)])
     parts = [
         threaded.read(state, inputs[:, edges[0] : edges[1]]) for edges in ((0, 1), (1, 150), (150, 151), (151, 300))
@@ -101,7 +101,7 @@ def test_reading_in_pieces_is_reading_at_once(dataset: Dataset, memory: Memory, 
 
 def test_nothing_before_a_base_knows_it(dataset: Dataset, memory: Memory) -> None:
     """Changing symbol t changes no feature before it."""
-    reader = Reader(memory, ("words", "gaps", "copies"))
+    reader = Reader(memory, ("words", "gaps", "copies", "context"))
     inputs = to_inputs_targets(encode("".join(repetitive(200, 21)))[None])[0]
     before = reader.read(reader.begin(1), inputs)
     for t in (1, 60, 150):
