@@ -68,7 +68,7 @@ def evaluate(
     **asked: Unpack[Asked],
 ) -> Result:
     """A measure of a run, computed once and kept in RUN/evaluation: nll, strata, lengths, rc, copying, generation,
-    prior, inspect or protocol-paper.
+    prior, inspect, memory or protocol-paper.
 
     The result says its unit, split, checkpoint, dataset and settings beside its numbers; intervals are 95 %, from
     resampling blocks of the genome. `results` takes the result of a run whose folder cannot be written. A kept result

@@ -71,7 +71,8 @@ class Measure:
     """What a run can be asked; each measure's module declares its own, and the registry lists it.
 
     With `per_split` the file's name ends in the split. `settings` names the options that change its result. `made_from`
-    says what else of a run the result is made from: it is out of date once that has changed.
+    says what else of a run the result is made from: it is out of date once that has changed. A report asks it of those
+    runs alone that it `applies` to.
     The plain names are those of the best checkpoint; what the last one gives lies beside them, and replaces nothing.
     """
 
@@ -82,6 +83,7 @@ class Measure:
     settings: tuple[str, ...] = ()
     per_split: bool = False
     made_from: Callable[[Run], Any] | None = None
+    applies: Callable[[Run], bool] = lambda run: True
 
     def path(self, run: Run, options: MeasureOptions) -> Path:
         """The file of the result, or where it would be kept."""

@@ -18,6 +18,7 @@ from dnagoat.evaluation.measures import (
     generation,
     inspect,
     lengths,
+    memory,
     nll,
     prior,
     protocol_paper,
@@ -31,7 +32,7 @@ from dnagoat.training.kept.run import Run, Which
 # A new measure is a module of its own, and its name here.
 _EVERY = (
     *(generation.MEASURE, nll.MEASURE, strata.MEASURE, lengths.MEASURE, rc.MEASURE, copying.MEASURE),
-    *(protocol_paper.MEASURE, prior.MEASURE, inspect.MEASURE),
+    *(protocol_paper.MEASURE, prior.MEASURE, inspect.MEASURE, memory.MEASURE),
 )
 MEASURES = {measure.name: measure for measure in _EVERY}
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -35,6 +35,15 @@ def levels_at_start() -> Tensor:
     agreed, streak = torch.meshgrid(torch.arange(len(AGREED)), torch.arange(len(STREAK)), indexing="ij")
     better = (agreed - len(AGREED) + 1) + 0.3 * (streak - len(STREAK) + 1)
     return better.flatten()[:, None] * torch.linspace(0.1, SHARPEST, WAYS)
+
+
+class Weighed(NamedTuple):
+    """What each source says in nats above a guess (B, T, S, 4), how far it is trusted (B, T, S), and what decides that
+    (B, T, ...): the transformer's state, counts, votes and records."""
+
+    says: Tensor
+    gates: Tensor
+    common: Tensor
 
 
 class Memory(nn.Module):
@@ -88,15 +97,19 @@ class Memory(nn.Module):
     def logits(self, hidden: Tensor, features: Features) -> Tensor:
         """(B, T, 4) float32, to be added to those of the transformer, whose last state is hidden (B, T, width)."""
         with torch.autocast(hidden.device.type, enabled=False):  # a gate in bfloat16 would round a log-probability
-            copied, votes = self._copies(features)
-            dtype = self.gates.dtype
-            says = torch.cat([features.says.to(dtype), copied], 2)
-            common = torch.cat([hidden.to(dtype), features.seen / 5, votes, 2 * features.records.flatten(2)], -1)
-            gates = self.gates + self.gate(common.to(dtype))
+            says, gates, common = self.weigh(hidden, features)
             for_base = says.transpose(-1, -2)
-            inner = self.inner(common.to(dtype))[:, :, None] + self.inner_base(for_base)
+            inner = self.inner(common)[:, :, None] + self.inner_base(for_base)
             network = self.outer(nn.functional.gelu(inner))
             return (for_base @ gates[..., None] + network)[..., 0]  # type: ignore[no-any-return]
+
+    def weigh(self, hidden: Tensor, features: Features) -> Weighed:
+        """Every source and its gate, where the transformer's last state is hidden (B, T, width)."""
+        copied, votes = self._copies(features)
+        dtype = self.gates.dtype
+        says = torch.cat([features.says.to(dtype), copied], 2)
+        common = torch.cat([hidden.to(dtype), features.seen / 5, votes, 2 * features.records.flatten(2)], -1).to(dtype)
+        return Weighed(says, self.gates + self.gate(common), common)
 
     def _copies(self, features: Features) -> tuple[Tensor, Tensor]:
         """What the copies say (B, T, D, 4) in nats above a guess, and log(1 + weight of their votes) (B, T, D)."""

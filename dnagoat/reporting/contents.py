@@ -15,6 +15,7 @@ from dnagoat.reporting.sections.inspect import INSPECT
 from dnagoat.reporting.sections.leaks import LEAKS
 from dnagoat.reporting.sections.lengths import LENGTHS
 from dnagoat.reporting.sections.likelihood import LIKELIHOOD
+from dnagoat.reporting.sections.memory import MEMORY
 from dnagoat.reporting.sections.prior import PRIOR
 from dnagoat.reporting.sections.probes.kinds import figure_of, tables
 from dnagoat.reporting.sections.protocol import PROTOCOL
@@ -50,6 +51,7 @@ SECTIONS = (
     STRANDS,
     LENGTHS,
     COPYING,
+    MEMORY,
     GENERATION,
     PRIOR,
     INSPECT,

@@ -92,7 +92,9 @@ class Measuring:
         lacking = [need for need in needed() if need.measure not in skip]
         wanted = [(need.measure, self.options.but(split=need.split)) for need in lacking]
         for run in self.runs:
-            if any(read_result(run, name, options) is None for name, options in wanted):
+            if any(
+                find_measure(name).applies(run) and read_result(run, name, options) is None for name, options in wanted
+            ):
                 run.require_room()
         for path, content in () if LEAKAGE in skip else self._datasets():
             if kept_leakage(path, content, self.results) is None:
@@ -117,7 +119,7 @@ class Measuring:
         # A BED file is known by name and content alone, and belongs to the run that was asked about it.
         asked = options.but(**{key: value for key, value in (settings or {}).items() if key != "strata"})
         for run, result in zip(self.runs, kept, strict=True):
-            if result is None:
+            if result is None and find_measure(name).applies(run):
                 try:
                     self._measure(run, name, asked)
                 except (WindowError, OptionError) as fault:  # no such split, a kernel that refuses the length: n/a

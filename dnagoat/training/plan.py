@@ -16,8 +16,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import saved_tensors_hooks
 
 from dnagoat.config import ModelConfig, RunConfig
+from dnagoat.counts.memory.cost import MemoryCost, plan_memory
 from dnagoat.counts.memory.features import blank
 from dnagoat.free_memory import free_memory
+from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution, recompute_blocks
@@ -44,6 +46,7 @@ class RunCost:
     device_bytes: int
     tokens_per_second: float | None
     hours: float | None
+    memory: MemoryCost | None = None  # the tables of a model with memory, where the dataset was given
 
     @property
     def activations(self) -> int:
@@ -60,8 +63,17 @@ class RunCost:
         return max(0, int(room // self.activations_per_window))
 
 
-def plan(config: RunConfig, device: torch.device, how: Execution = Execution(), *, processes: int = 1) -> RunCost:
-    """The plan of one of `processes` equal ones, without the speed: nothing of the model's size is allocated."""
+def plan(
+    config: RunConfig,
+    device: torch.device,
+    how: Execution = Execution(),
+    *,
+    processes: int = 1,
+    dataset: Dataset | None = None,
+) -> RunCost:
+    """The plan of one of `processes` equal ones, without the speed: nothing of the model's size is allocated.
+
+    With its `dataset` also what the tables of a memory take."""
     model = fake_model(config.model)
     every = sum(p.numel() for p in model.parameters())
     one, two = (saved_in_training(config, windows, how) for windows in (1, 2))
@@ -79,6 +91,7 @@ def plan(config: RunConfig, device: torch.device, how: Execution = Execution(), 
         device_bytes=memory_of(device),
         tokens_per_second=None,
         hours=None,
+        memory=plan_memory(dataset) if config.model.memory and dataset is not None else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,16 +13,19 @@ import torch
 from safetensors.torch import load_file
 
 from dnagoat.config import Family, RunConfig
+from dnagoat.counts.memory.cost import plan_memory
 from dnagoat.counts.memory.opening import open_reader
 from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import open_memory
 from dnagoat.errors import DatasetError, RunError
 from dnagoat.genome.dataset import Dataset
+from dnagoat.reporting.sections.plan import plan_table
 from dnagoat.training.feed import Feed
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
 from dnagoat.training.loop import train
 from dnagoat.training.memory_feed import MemoryFeed
+from dnagoat.training.plan import plan
 from dnagoat.training.presets import configure
 from dnagoat.training.step.loss import window_losses
 from tests.counts.memory.genome import dataset_of, repetitive
@@ -146,3 +150,20 @@ def test_runs_side_by_side_share_the_tables_that_are_counted_for_them(rememberin
     first, second = (open_run(run.out) for run in runs)
     assert first.config.memory_tables == second.config.memory_tables is not None
     assert all(run.done for run in runs)
+
+
+def test_a_plan_tells_what_the_tables_take(data: Dataset, remembering: RunConfig) -> None:
+    open_memory(data)
+    told = plan(remembering, torch.device("cpu"), dataset=data).memory
+    assert told == plan_memory(data) and told is not None and told.built
+    assert (
+        plan(remembering.but(model=remembering.model.but(memory=())), torch.device("cpu"), dataset=data).memory is None
+    )
+    lines = {
+        row.head: row
+        for row in plan_table(remembering, plan(remembering, torch.device("cpu"), dataset=data), "cpu", 1).rows
+    }
+    assert lines["memory's tables"].cells[0].text == "0.07 GB" and "left out of memory" not in lines
+    short = replace(plan(remembering, torch.device("cpu")), memory=replace(told, built=False, left_out=12_345))
+    lines = {row.head: row for row in plan_table(remembering, short, "cpu", 1).rows}
+    assert lines["left out of memory"].cells[0].text == "12,345" and "of one core" in lines["counting"].cells[1].text

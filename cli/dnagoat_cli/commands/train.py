@@ -15,6 +15,7 @@ from dnagoat_cli.options.unfold import settings, unfold
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
+    from dnagoat.genome.dataset import Dataset
     from dnagoat.training.launch.parallel import Execution
 
 EXAMPLES = """
@@ -66,7 +67,7 @@ def train(
     config, data = configuration(dataset, folder, preset, options, resume=resume, match=match_parameters)
     how = computing.execution()
     if plan:
-        _plan(config, device, how, as_json)
+        _plan(config, data, device, how, as_json)
         return
     main = place()[0] == 0
     with stop_asked() as stop:
@@ -83,7 +84,7 @@ def train(
         show_summary(folder, as_json)
 
 
-def _plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> None:
+def _plan(config: RunConfig, dataset: Dataset, device: str, how: Execution, as_json: bool) -> None:
     """Says what a run costs before it is begun: the speed is measured, over one window, on this device."""
     from dnagoat.training.launch.processes import pick_device, place
     from dnagoat.training.plan import plan, speed
@@ -91,7 +92,7 @@ def _plan(config: RunConfig, device: str, how: Execution, as_json: bool) -> None
     from dnagoat_cli.terminal.show import show_plan
 
     here = pick_device(device)
-    planned = plan(config, here, how, processes=place()[1])
+    planned = plan(config, here, how, processes=place()[1], dataset=dataset)
     windows = max(1, min(planned.windows, planned.largest, 32 if here.type == "cuda" else 1))
     if planned.largest:
         with show_progress("measuring the speed of a step"):

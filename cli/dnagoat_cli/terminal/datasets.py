@@ -24,15 +24,21 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 
 
 def count_training(dataset: Dataset, budget: float) -> None:
-    """Builds the memory of a dataset within `budget` GB, under a bar; says what it leaves out."""
-    from dnagoat.counts.memory.tables import open_memory
+    """Builds the memory of a dataset within `budget` GB, under a bar; says what that takes and leaves out."""
+    from dnagoat.counts.memory.cost import plan_memory
+    from dnagoat.counts.memory.tables import MOST_BASES, open_memory
     from dnagoat.progress import Stage
 
     bases = sum(int(end - start) for start, end in dataset.spans("train"))
+    cost = plan_memory(dataset, budget)
+    if not cost.built:
+        say(f"memory takes {cost.bytes / 1e9:.2f} GB and about {cost.seconds / 60:.1f} minutes of one core")
     with show_stages() as report:
         memory = open_memory(dataset, budget, lambda share: report(Stage("memory", int(share * bases), share)))
     if memory.left_out:
-        say(f"--memory-budget {budget:g} GB leaves out {memory.left_out:,} of {bases:,} bases of the training split")
+        most = f"memory holds {MOST_BASES:,} bases at most and" if cost.held > 0.99 * MOST_BASES else ""
+        why = most or f"--memory-budget {budget:g} GB"
+        say(f"{why} leaves out {memory.left_out:,} of {bases:,} bases of the training split")
 
 
 def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:

@@ -120,7 +120,10 @@ def show_summary(out: Path, as_json: bool) -> None:
         return
     best = "never validated"
     if summary["best_val_nll"] is not None:
-        best = f"best validation {summary['best_val_nll']:.4f} nats/base at step {summary['best_step']}"
+        best = (
+            f"best validation {summary['best_val_nll']:.4f} nats/base at step {summary['best_step']}; training loss "
+            f"{summary['train_nll']:.4f}, {summary['train_nll'] - summary['val_nll']:+.4f} to validation"
+        )
     Console().print(
         f"[bold]{out}[/bold]  {counted(summary['steps'], 'step')}, {counted(summary['bases'], 'base')} in "
         f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; {best}",

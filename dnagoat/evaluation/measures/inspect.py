@@ -16,6 +16,7 @@ from dnagoat.evaluation.microscope.ablation import parts_of, without
 from dnagoat.evaluation.microscope.anatomy import content_range, normalised, tightness
 from dnagoat.evaluation.microscope.close_windows import real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
+from dnagoat.evaluation.microscope.remembered import trust_on
 from dnagoat.evaluation.microscope.shape import kept, shapes
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps
 from dnagoat.evaluation.scoring.likelihood import window_scores
@@ -47,6 +48,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
         "distances": spaced(run.config.model.context),  # and positions, of the checkpoints' curves
         "checkpoints": checkpoints,
         "rows": content_against_prior(model, codes, progress),
+        "trust": trust_on(model, codes),
         "ablations": ablations(model, codes, blocks, options, progress),
         "windows": len(codes),
         "window": dataset.window,

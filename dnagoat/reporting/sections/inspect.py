@@ -10,6 +10,7 @@ from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, whole
 from dnagoat.reporting.section import Need, Section, under_own_name
 from dnagoat.reporting.sections import prior
+from dnagoat.reporting.sections.memory import trust
 from dnagoat.reporting.sources import Result
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -40,7 +41,15 @@ CONTENT_COLUMNS = (
 
 def tables(result: Result) -> list[Table]:
     """Heads, ablations, and what only some schemes have: peaks and slopes, waves of a spectral part, momentum."""
-    made = [priors(result), journeys(result), contents(result), ablations(result), waves(result), momentum(result)]
+    made = [
+        priors(result),
+        journeys(result),
+        contents(result),
+        ablations(result),
+        waves(result),
+        momentum(result),
+        trust(result),
+    ]
     return [table for table in made if table is not None]
 
 

@@ -10,8 +10,10 @@ from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
+    from dnagoat.counts.memory.cost import MemoryCost
     from dnagoat.training.plan import RunCost
 
+Line = tuple[str, float | None, str, str]  # what, its number, the number as a person reads it, of what
 MIB, GIB = 2**20, 2**30
 
 
@@ -19,7 +21,7 @@ def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -
     """Weights, arithmetic, memory part by part, and the speed that was measured with `windows` at once."""
     train, position = config.train, config.model.position.name
     at_once = f"{counted(planned.windows, 'window')} at once, {train.precision}"
-    lines: list[tuple[str, float | None, str, str]] = [
+    lines: list[Line] = [
         (
             "parameters",
             planned.parameters,
@@ -51,10 +53,29 @@ def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -
         ),
         ("hours", planned.hours, _known(planned.hours, ",.2f"), "for all steps, without validation"),
     ]
+    lines += _memory(planned.memory)
     rows = [Row(name, [Cell(text, value), Cell(said, said)]) for name, value, text, said in lines]
     title = f"{config.preset} with {position}, {counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}"
     columns = [Column("number", "Number"), Column("said", "Of what", numeric=False)]
     return Table("plan", title, "What", columns, rows)
+
+
+def _memory(cost: MemoryCost | None) -> list[Line]:
+    """Tables of a model with memory: their size, how long counting takes, and what the budget leaves out."""
+    if cost is None:
+        return []
+    size = f"{cost.bytes / 1e9:,.2f} GB"
+    where = f"of {counted(cost.held, 'base')}, both strands; on disk and mapped, as much memory while they are built"
+    took = "counted already" if cost.built else "of one core, once for all runs with this dataset"
+    minutes = 0.0 if cost.built else cost.seconds / 60
+    lines: list[Line] = [
+        ("memory's tables", cost.bytes, size, where),
+        ("counting", minutes, f"{minutes:,.1f} min", took),
+    ]
+    if cost.left_out:
+        more = "bases of training, spread evenly; prepare --memory --memory-budget holds more"
+        lines.append(("left out of memory", cost.left_out, f"{cost.left_out:,}", more))
+    return lines
 
 
 def _size(count: int) -> str:

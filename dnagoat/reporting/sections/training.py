@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dnagoat.reporting.comparability import same_bases
+from dnagoat.reporting.cells import number, row_of
+from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.section import Section
 from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
+from dnagoat.reporting.table import Column, Table
+from dnagoat.training.kept.metrics import late_losses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -110,4 +113,30 @@ def _legend(figure: Drawing, shown: list[RunResults], results: Results) -> None:
     legend_above(figure, handles, names, most=4)
 
 
-TRAINING = Section("Training", figures=lambda results, warnings: [curves(results)])
+def gaps(results: Results, warnings: Warnings) -> Table | None:
+    """Training and validation loss at the end of each run, and what lies between them."""
+    found = [(run, *late_losses([row for row in run.metrics if row.get("loss") is not None])) for run in results.runs]
+    known = [(run, train, val) for run, train, val in found if train is not None and val is not None]
+    if not known:
+        return None
+    columns = [
+        Column("train", "Training loss", "nats per base"),
+        Column("val", "Validation NLL", "nats per base"),
+        Column("gap", "Training minus validation", "nats per base"),
+    ]
+    rows = [
+        row_of(results, run, [number(train), number(val), number(train - val, sign=True)]) for run, train, val in known
+    ]
+    note = (
+        "The mean loss of the steps since the validation before the last, and the last validation: other windows, so "
+        "that a part of the difference is which ones they are. Far below 0 a model knows its training windows by "
+        "heart; with memory a window's own words are left out of its counts, its near copies elsewhere are not."
+    )
+    return Table("training-gaps", "Training loss beside validation", "Model", columns, rows, [note])
+
+
+TRAINING = Section(
+    "Training",
+    figures=lambda results, warnings: [curves(results)],
+    details=lambda results, warnings: [gaps(results, warnings)],
+)

@@ -132,6 +132,7 @@ def cuda_peaks(device: torch.device) -> tuple[int | None, int | None]:
 
 def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Median speed and largest peaks of a run's rows; the first rows, which warm up, count for memory alone."""
+    train_nll, val_nll = late_losses(rows)
     settled = rows[min(len(rows) // 2, 5) :]
     best = min((row for row in rows if row["val_nll"] is not None), key=lambda row: row["val_nll"], default=None)
     return {
@@ -141,8 +142,20 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "tokens_per_second": median(row["tokens_per_second"] for row in settled),
         "best_step": best and best["step"],
         "best_val_nll": best and best["val_nll"],
+        "train_nll": train_nll,
+        "val_nll": val_nll,
         **{name: _largest(rows, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
     }
+
+
+def late_losses(rows: Sequence[dict[str, Any]]) -> tuple[float | None, float | None]:
+    """Training and validation loss at the end of a run, nats per base: the mean over the steps since the validation
+    before the last one, and the last one; None where the run was never validated."""
+    looked = [place for place, row in enumerate(rows) if row["val_nll"] is not None]
+    if not looked:
+        return None, None
+    late = [row["loss"] for row in rows[(looked[-2] + 1 if len(looked) > 1 else 0) : looked[-1] + 1]]
+    return sum(late) / len(late), rows[looked[-1]]["val_nll"]
 
 
 def _largest(rows: Sequence[dict[str, Any]], name: str) -> int | None:
