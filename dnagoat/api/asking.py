@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from dnagoat.progress import Progress, silent
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from dnagoat.evaluation.outputs.base_scores import BaseScores
     from dnagoat.evaluation.outputs.sequences import Record
     from dnagoat.generation.continuation import Generated
     from dnagoat.training.kept.run import Run, Which
@@ -114,6 +115,29 @@ def score(
     named = sequences if isinstance(sequences, Mapping) else {str(i): text for i, text in enumerate(sequences)}
     codes = [(name, encode(text)) for name, text in named.items()]
     return list(score_sequences(model, codes, bases, context, stride, progress))
+
+
+def score_bases(
+    run: Run | Place,
+    fasta: Place,
+    *,
+    context: int | None = None,
+    stride: int | None = None,
+    checkpoint: Which = "best",
+    device: str = "auto",
+    batch_size: int = 64,
+    progress: Progress = silent,
+) -> Iterator[BaseScores]:
+    """What a model expects at each base of a FASTA or 2bit file, in order, in parts of a few million bases at most.
+
+    Of each part `name` and `start` say where it begins, `codes` (n,) are its bases, `log_p` (n, 4) nats of A, C, G, T
+    before each is read, `nats()` (n,) those of the true base, NaN at an N. Pieces are read as `score` reads them.
+    """
+    from dnagoat.evaluation.outputs.base_scores import score_bases as score_parts
+    from dnagoat.training.launch.processes import pick_device
+
+    model = _of(run).model(checkpoint, pick_device(device))
+    return score_parts(model, Path(fasta), batch_size * model.config.context, context, stride, progress)
 
 
 def report(

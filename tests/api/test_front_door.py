@@ -51,6 +51,7 @@ def test_importing_is_light() -> None:
         "generate",
         "evaluate",
         "score",
+        "score_bases",
         "score_regions",
         "score_variants",
         "embed",

@@ -131,6 +131,8 @@ How likely is each record of a FASTA or 2bit file? Log-probabilities in nats on 
   dnagoat score sequences runs/goat mine.fa --out scores.tsv
 
   zcat mine.fa.gz | dnagoat score sequences runs/goat - | sort -k 2n
+
+  dnagoat score sequences runs/goat mine.fa --per-base bases.parquet     [dim]p of A, C, G, T; nats; a row a base[/dim]
 """
 
 
@@ -141,6 +143,10 @@ def sequences(
     fasta: Annotated[Path, typer.Argument(help="FASTA (plain, gzip) or 2bit file, - for standard input.")],
     weights: Weights,
     out: Rows = None,
+    per_base: Annotated[
+        Path | None,
+        typer.Option(help="A row a base instead: .parquet, or .bedGraph of nats (- on standard output)."),
+    ] = None,
     context: Context = None,
     stride: Stride = None,
     force: Force = False,
@@ -148,6 +154,8 @@ def sequences(
 ) -> None:
     from dnagoat_cli.terminal import scores
 
-    scores.score_sequences(
-        run, fasta, scores.Places(out, as_json=as_json), context=context, stride=stride, model=weights, force=force
-    )
+    places = scores.Places(out, as_json=as_json)
+    if per_base is not None:
+        scores.score_bases(run, fasta, per_base, places, context=context, stride=stride, model=weights, force=force)
+    else:
+        scores.score_sequences(run, fasta, places, context=context, stride=stride, model=weights, force=force)

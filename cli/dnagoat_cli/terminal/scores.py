@@ -179,6 +179,35 @@ def score_regions(
         say(note)
 
 
+def score_bases(
+    run: Path,
+    fasta: Path,
+    out: Path,
+    places: Places,
+    *,
+    context: int | None,
+    stride: int | None,
+    model: Weights,
+    force: bool,
+) -> None:
+    from dnagoat.errors import OptionError
+    from dnagoat.evaluation.outputs.base_scores import refuse_format, write_bases
+    from dnagoat.evaluation.outputs.base_scores import score_bases as score
+    from dnagoat.files import may_write
+    from dnagoat.streams import is_passage
+
+    if places.out is not None or places.as_json:
+        raise OptionError("--per-base writes a row a base instead of one a record; leave out --out and --json")
+    refuse_format(out)
+    may_write(out, "--per-base", force=force)
+    opened, weights = model.load(run)
+    bases = model.batch_size * weights.config.context
+    with show_progress() as progress:
+        write_bases(out, score(weights, fasta, bases, context, stride, progress), opened.name)
+    if not is_passage(out):
+        sys.stdout.write(f"{out}\n")
+
+
 def score_sequences(
     run: Path, fasta: Path, places: Places, *, context: int | None, stride: int | None, model: Weights, force: bool
 ) -> None:

@@ -98,6 +98,20 @@ def window_scores(model: DnaLM, codes: Codes, at_once: int | None = None) -> tup
     return nats, right
 
 
+@flush_subnormals()
+@torch.inference_mode()
+def base_log_probabilities(model: DnaLM, codes: Codes) -> Floats:
+    """log p of A, C, G, T before each base of codes (B, W) is read, (B, W, 4) in nats; NaN without any before.
+
+    That is the first base for a model of five classes, whose class N is left out.
+    """
+    five = model.config.classes > BASES
+    inputs, _ = to_inputs_targets(codes, score_n=five)
+    logits = _logits(model, torch.from_numpy(inputs).to(model.embedding.weight.device), None)[..., :BASES]
+    found = torch.log_softmax(logits, -1).cpu().numpy()
+    return np.pad(found, ((0, 0), (1, 0), (0, 0)), constant_values=np.nan) if five else found
+
+
 def _logits(model: DnaLM, inputs: Tensor, at_once: int | None) -> Tensor:
     """(B, T) -> (B, T, C) float32, in one pass or `at_once` symbols after each other."""
     batch, length = inputs.shape
