@@ -73,7 +73,7 @@ def prepare_dataset(plan: Places, force: bool) -> Dataset:
     options = PrepareOptions(force=force)
     if plan.data.exists() and not force:
         dataset = open_dataset(plan.data)
-        if dataset.manifest.source.assembly != "demo" or dataset.window != options.window:
+        if [one.assembly for one in dataset.manifest.sources] != ["demo"] or dataset.window != options.window:
             raise DatasetError(
                 f"{plan.data} holds another dataset than `dnagoat prepare demo` writes; "
                 "move it away, or give another --folder"

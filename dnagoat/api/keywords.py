@@ -26,6 +26,7 @@ class Rules(TypedDict, total=False):
     gaps: Literal["refuse", "drop"]
     contigs: Literal["primary", "all"]
     overlaps: Literal["refuse", "trim"]
+    copies: Literal["keep", "drop"]
     regions: Path | None
     catalogue: Path | None
     offline: bool

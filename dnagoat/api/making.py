@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def prepare(
-    source: Place,
+    source: Place | Sequence[Place],
     out: Place,
     *,
     progress: Callable[[Stage], None] = hear_nothing,
@@ -29,9 +29,11 @@ def prepare(
 ) -> Dataset:
     """Turns a FASTA or 2bit file, or a genome that is known by name, into the dataset folder `out`, and opens it.
 
+    Of several sources each is a genome, contigs are called GENOME:CONTIG, and `val` and `test` may name genomes.
     `window` and `stride` are in bases (1,024, and the window), `val` and `test` name contigs, `split="blocks"` divides
-    every contig by itself; `max_n` is the largest share of N in a window, from 0 to 1. Errors: `SourceError` (not DNA,
-    not to be fetched), `DatasetError` (the folder is taken, no such contig), `WindowError` (no window is left).
+    every contig by itself; `max_n` is the largest share of N in a window, from 0 to 1; `copies="drop"` takes training
+    windows out that are near-copies of held-out ones. Errors: `SourceError` (not DNA, not to be fetched),
+    `DatasetError` (the folder is taken, no such contig), `WindowError` (no window is left).
     """
     from dnagoat.genome.preparation import PrepareOptions
     from dnagoat.genome.preparation import prepare as write_dataset

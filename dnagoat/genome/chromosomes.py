@@ -48,14 +48,18 @@ def find_others(contigs: list[Contig], asked: Collection[str] = ()) -> set[str]:
 
     A piece is judged by what it is a piece of.
     """
-    plain = any(_PLAIN.fullmatch(contig.home) for contig in contigs)
-    accessions = sum(contig.length for contig in contigs if _ACCESSION.fullmatch(contig.home))
+    plain = any(_PLAIN.fullmatch(contig.bare_home) for contig in contigs)
+    accessions = sum(contig.length for contig in contigs if _ACCESSION.fullmatch(contig.bare_home))
     if not plain and not accessions:
         return set()
     by_name = list(_KINDS.values()) + ([_VIRUS] if plain else [])
-    others = {contig.name for contig in contigs if any(kind.fullmatch(contig.home) for kind in by_name)}
-    scaffolds = [contig for contig in contigs if _SCAFFOLD.fullmatch(contig.home)]
+    others = {contig.name for contig in contigs if any(kind.fullmatch(contig.bare_home) for kind in by_name)}
+    scaffolds = [contig for contig in contigs if _SCAFFOLD.fullmatch(contig.bare_home)]
     # A draft may have a mitochondrion with an accession beside the scaffolds that are the genome.
     if plain or sum(contig.length for contig in scaffolds) <= accessions:
         others |= {contig.name for contig in scaffolds}
-    return {contig.name for contig in contigs if contig.name in others and not {contig.name, contig.home} & set(asked)}
+    return {
+        contig.name
+        for contig in contigs
+        if contig.name in others and not {contig.name, contig.home, contig.bare_home} & set(asked)
+    }

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
+from pydantic import model_validator
 
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json
@@ -26,14 +27,17 @@ from dnagoat.genome.windows import SPLITS, Span, Split
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASET_FORMATS: Final = (1, 2)  # that are read; 2 adds strands, lengths of chromosomes, what was left out, and notes
+# That are read. 2 adds strands, lengths of chromosomes, what was left out, and notes; 3 several sources, and
+# near-copies that left training.
+DATASET_FORMATS: Final = (1, 2, 3)
 
 
 class Contig(Frozen):
     """One record: its bases are tokens[offset : offset + length].
 
     Where the record is itself a piece of a chromosome, `chromosome`, `start` (0-based) and `strand` say which, and
-    `chromosome_length` how long the whole is; None = unknown.
+    `chromosome_length` how long the whole is; None = unknown. `genome` is the one that it is of
+    where there are several: names, and those of chromosomes, begin with it.
     """
 
     name: str
@@ -47,12 +51,18 @@ class Contig(Frozen):
     start: int | None = None
     strand: Strand = "+"
     chromosome_length: int | None = None
+    genome: str | None = None
     spans: tuple[tuple[int, int, Split], ...] = ()
 
     @property
     def home(self) -> str:
         """The sequence of the source assembly that the contig lies on."""
         return self.chromosome or self.name
+
+    @property
+    def bare_home(self) -> str:
+        """The same without the name of its genome."""
+        return self.home if self.genome is None else self.home.removeprefix(apart(self.genome, ""))
 
     @property
     def home_length(self) -> int | None:
@@ -80,13 +90,19 @@ class Contig(Frozen):
         return f"{self.home}:{first:,}-{last:,}"
 
 
+def apart(genome: str | None, name: str) -> str:
+    """What a sequence of a genome is called beside those of others: GENOME:NAME."""
+    return name if genome is None else f"{genome}:{name}"
+
+
 class SourceRecord(Frozen):
-    """The file that the bases came from."""
+    """A file that bases came from; `genome` is what names of its contigs begin with, where there are several."""
 
     name: str
     kind: Kind
     bytes: int
     sha256: str
+    genome: str | None = None
     assembly: str | None = None
     address: str | None = None
 
@@ -105,6 +121,7 @@ class Rules(Frozen):
     regions: str | None = None
     contigs: Literal["all", "primary"] = "all"
     overlaps: OverlapRule = "refuse"
+    copies: Literal["keep", "drop"] = "keep"
 
 
 class Tally(Frozen):
@@ -121,25 +138,37 @@ class Tally(Frozen):
     windows_too_many_n: int
     partial_tiles: int
     contigs_skipped: int = 0
+    windows_copies: int = 0
 
 
 class Manifest(Frozen):
     """The passport of a dataset."""
 
-    format: Literal[1, 2] = 2
+    format: Literal[1, 2, 3] = 3
     kind: Literal["dnagoat dataset"] = "dnagoat dataset"
     tool_version: str
     content_hash: str
     tokens_sha256: str
     windows_sha256: str
     token_codes: dict[str, int]
-    source: SourceRecord
+    sources: tuple[SourceRecord, ...]
     rules: Rules
     tally: Tally
     contigs: tuple[Contig, ...]
     left_out: tuple[str, ...] = ()
     uneven: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    leaks_before: dict[str, Any] | None = None  # shares of each held-out split, where near-copies left training
+    leaks_after: dict[str, Any] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_source(cls, values: Any) -> Any:
+        """Formats 1 and 2 had one source."""
+        if isinstance(values, dict) and "source" in values and "sources" not in values:
+            values = {**values, "sources": [values["source"]]}
+            del values["source"]
+        return values
 
 
 @dataclass(frozen=True)

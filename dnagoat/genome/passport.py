@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from dnagoat.genome.chromosomes import kind_of
-from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules
+from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, apart
 from dnagoat.genome.windows import SPLITS, Split
 from dnagoat.wording import counted
 
@@ -53,7 +53,8 @@ def remarks(manifest: Manifest) -> list[str]:
     if tally.gaps_dropped:
         said.append(f"{counted(tally.gaps_dropped, 'gap')} dropped; positions are those of the ungapped sequence")
     if tally.contigs_skipped:
-        kinds = Counter(map(kind_of, manifest.left_out))
+        genomes = [apart(source.genome, "") for source in manifest.sources if source.genome]
+        kinds = Counter(kind_of(_without(name, genomes)) for name in manifest.left_out)
         listed = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
         some = ", ".join(name[:40] for name in manifest.left_out[:3]) + (" …" if len(manifest.left_out) > 3 else "")
         which = f": {listed} ({some});" if manifest.left_out else ";"
@@ -65,6 +66,8 @@ def remarks(manifest: Manifest) -> list[str]:
         said.append(
             f"{counted(tally.windows_too_many_n, 'window')} dropped: over {rules.max_n:.0%} N, or nothing but N"
         )
+    if rules.copies == "drop":
+        said.append(f"{counted(tally.windows_copies, 'training window')} dropped: near-copies of held-out ones")
     if tally.partial_tiles:
         said.append(f"{counted(tally.partial_tiles, 'last partial tile')} dropped: shorter than a window")
     if manifest.uneven:
@@ -74,6 +77,11 @@ def remarks(manifest: Manifest) -> list[str]:
     names: dict[Split, str] = {"val": "validation", "test": "test"}
     empty = [split for split in names if not tally.windows[split]]
     return said + [f"the {names[split]} split is empty{_of_empty(rules, split)}" for split in empty]
+
+
+def _without(name: str, genomes: list[str]) -> str:
+    """A contig's name without that of its genome."""
+    return next((name.removeprefix(genome) for genome in genomes if name.startswith(genome)), name)
 
 
 def _of_empty(rules: Rules, split: Split) -> str:

@@ -112,30 +112,49 @@ def _outer(chromosome: str, start: int, length: int, strand: Strand, half_open: 
 
 
 class Names:
-    """The one rule of names: the exact one wins; an alias (chr1 and 1, chrM and MT) serves only where there is none."""
+    """The one rule of names: the exact one wins; an alias (chr1 and 1, chrM and MT) serves only where there is none.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    Of several `genomes` names are GENOME:NAME; the bare one serves as an alias where one genome alone has it.
+    """
+
+    def __init__(self, names: Iterable[str], genomes: Iterable[str] = ()) -> None:
         self._names = dict.fromkeys(names)
+        self._genomes = set(genomes)
         self._aliases: dict[str, list[str]] = {}
         for name in self._names:
-            self._aliases.setdefault(alias_key(name), []).append(name)
+            for key in {self._key(name), alias_key(self._bare(name))}:
+                self._aliases.setdefault(key, []).append(name)
         self.used: dict[str, str] = {}  # aliases that were read, and as what
 
     def find(self, name: str) -> str | None:
         """The known name that `name` means; None of an unknown one, and of an alias that several names share."""
         if name in self._names:
             return name
-        others = self._aliases.get(alias_key(name), [])
+        others = self._aliases.get(self._key(name), [])
         if len(others) != 1:
             return None
         self.used[name] = others[0]
         return others[0]
 
+    def several(self, name: str) -> list[str]:
+        """The known names that one which is not known may mean; none where it means one, or nothing."""
+        others = [] if name in self._names else self._aliases.get(self._key(name), [])
+        return others if len(others) > 1 else []
+
+    def _bare(self, name: str) -> str:
+        """The name without that of its genome."""
+        genome, _, rest = name.partition(":")
+        return rest if genome in self._genomes and rest else name
+
+    def _key(self, name: str) -> str:
+        bare = self._bare(name)
+        return name.removesuffix(bare) + alias_key(bare)
+
     def notes(self, asked: Iterable[str]) -> list[str]:
         """What is to be told of the names that were asked for: aliases, and exact names that have a namesake."""
         told = [f"{name} is read as {meant}" for name, meant in self.used.items()]
         for name in dict.fromkeys(asked):
-            others = [other for other in self._aliases.get(alias_key(name), []) if other != name]
+            others = [other for other in self._aliases.get(self._key(name), []) if other != name]
             if name in self._names and others:
                 told.append(f"{name} is read as {name} alone, not as {others[0]}")
             elif len(others) > 1:

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from dnagoat import __version__
-from dnagoat.errors import OptionError, SourceError, WindowError
+from dnagoat.errors import OptionError, WindowError
 from dnagoat.files import write_text
 from dnagoat.folders import may_fill
 from dnagoat.frozen import Frozen
 from dnagoat.genome.alphabet import BASES, MASKED
 from dnagoat.genome.chromosomes import find_others
-from dnagoat.genome.dataset import Contig, Dataset, Manifest, Rules, SourceRecord, Tally, content_hash, open_dataset
-from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
-from dnagoat.genome.fetch.download import fetch
+from dnagoat.genome.dataset import (
+    Contig,
+    Dataset,
+    Manifest,
+    Rules,
+    SourceRecord,
+    Tally,
+    apart,
+    content_hash,
+    open_dataset,
+)
+from dnagoat.genome.fetch.assemblies import catalogue
+from dnagoat.genome.leaks.dropping import drop_copies
+from dnagoat.genome.leaks.sampled_words import K
+from dnagoat.genome.origins import Joined, Origin, open_origins
 from dnagoat.genome.place import OverlapRule
 from dnagoat.genome.read.records import Records
 from dnagoat.genome.read.region_scan import RegionScan
@@ -29,7 +42,7 @@ from dnagoat.genome.store.folder import may_replace, new_folder
 from dnagoat.genome.store.window_table import WindowTable, write_bed
 from dnagoat.genome.store.writing import Stored, keep_freed, leave_out, store_records
 from dnagoat.progress import StageProgress
-from dnagoat.streams import is_stream, name_input, refuse_two_readers
+from dnagoat.streams import refuse_two_readers
 
 
 class PrepareOptions(Frozen):
@@ -47,6 +60,7 @@ class PrepareOptions(Frozen):
     gaps: Literal["refuse", "drop"] = "refuse"
     contigs: Literal["primary", "all"] = "primary"
     overlaps: OverlapRule = "refuse"
+    copies: Literal["keep", "drop"] = "keep"
     regions: Path | None = None
     catalogue: Path | None = None
     offline: bool = False
@@ -55,111 +69,104 @@ class PrepareOptions(Frozen):
     force: bool = False
 
     @model_validator(mode="after")
-    def _one_split(self) -> Self:
+    def _go_together(self) -> Self:
         if self.split == "blocks" and (self.val or self.test):
             raise ValueError("--split-blocks divides every contig by itself; leave out --val and --test")
+        if self.copies == "drop" and self.window < 2 * K:
+            raise ValueError(f"--drop-copies compares {K}-mers and needs windows of {2 * K} bases or more")
         return self
 
 
 def prepare(
-    source: Path | str, out: Path, options: PrepareOptions, progress: StageProgress = lambda _: None
+    source: Path | str | Sequence[Path | str],
+    out: Path,
+    options: PrepareOptions,
+    progress: StageProgress = lambda _: None,
 ) -> Dataset:
     """Prepares `source` into the new folder `out`: a FASTA or 2bit file, or the name of a genome of the catalogue.
 
+    Of several sources each is a genome whose contigs are called GENOME:CONTIG; `val` and `test` may name genomes.
     Errors: `SourceError` for a source that does not hold DNA or cannot be fetched, `DatasetError` for a folder that is
     taken or a contig that does not exist, `WindowError` where no window is left. Nothing is written under `out` until
     all is done.
     """
+    sources = [source] if isinstance(source, Path | str) else list(source)
     may_fill(out, "--out")
     may_replace(out, options.force)
-    refuse_two_readers(("the genome", Path(source)), ("--regions", options.regions), ("--catalogue", options.catalogue))
+    refuse_two_readers(
+        *(("the genome", Path(one)) for one in sources),
+        ("--regions", options.regions),
+        ("--catalogue", options.catalogue),
+    )
+    if len(sources) > 1 and options.regions is not None:
+        raise OptionError("--regions are intervals of one genome; prepare one, or several without --regions")
     keep_freed()
-    assembly = named(source, options.catalogue)
-    if assembly is None:
-        if not (is_stream(Path(source)) or Path(source).exists()):
-            raise SourceError(f"{source} does not exist; give a FASTA file, or the name of an assembly")
-        opened = Source(Path(source), threads=options.workers)
-    else:
-        path = fetch(assembly, cache_folder(), offline=options.offline, progress=progress)
-        opened = Source(path, threads=options.workers)
-        if options.split == "contig" and not options.val and not options.test:
-            options = options.but(val=assembly.val, test=assembly.test)
+    origins = open_origins(
+        sources, options.catalogue, offline=options.offline, threads=options.workers, progress=progress
+    )
+    if options.split == "contig" and not options.val and not options.test:
+        held_out = {
+            split: tuple(
+                apart(one.genome, name) for one in origins if one.assembly for name in getattr(one.assembly, split)
+            )
+            for split in ("val", "test")
+        }
+        options = options.but(**held_out)
     with new_folder(out, options.force) as folder:
-        _write(opened, assembly, folder, options, progress)
+        _write(origins, folder, options, progress)
+        if options.copies == "drop":
+            drop_copies(folder, bed=options.bed, threads=options.workers, progress=progress)
     return open_dataset(out)
 
 
-def command(source: SourceRecord, rules: Rules, out: Path | str) -> str | None:
+def command(sources: Sequence[SourceRecord], rules: Rules, out: Path | str) -> str | None:
     """`dnagoat prepare ...` that makes a dataset anew from what its manifest says; files by their names alone.
 
     None for a genome of somebody's own catalogue, which the manifest does not name.
     """
-    if source.assembly is not None and source.assembly not in catalogue():
+    if any(source.assembly is not None and source.assembly not in catalogue() for source in sources):
         return None
     every = rules.regions is None and rules.contigs == "all"
-    words = ["dnagoat", "prepare", source.assembly or source.name, "--window", rules.window, "--stride", rules.stride]
+    words: list[object] = ["dnagoat", "prepare", *(source.assembly or source.name for source in sources)]
+    words += ["--window", rules.window, "--stride", rules.stride]
     words += [word for split in ("val", "test") for name in getattr(rules, split) for word in (f"--{split}", name)]
     words += ["--split-blocks"] if rules.split == "blocks" else []
     words += ["--max-n", f"{rules.max_n:g}", "--gaps", rules.gaps]
     words += ["--regions", rules.regions] if rules.regions else []
     words += ["--all-contigs"] if every else []
     words += ["--overlaps", rules.overlaps] if rules.overlaps != "refuse" else []
+    words += ["--drop-copies"] if rules.copies == "drop" else []
     return shlex.join(map(str, [*words, "--out", out]))
 
 
-def name_dataset(source: str) -> str:
-    """genome.fa.gz -> genome; an `OptionError` for a stream, which has no name."""
-    if is_stream(Path(source)):
-        raise OptionError(f"{name_input(Path(source))} has no name that a dataset could take; give --out FOLDER")
-    name = Path(source).name
-    for ending in (".gz", ".bgz", ".fa", ".fasta", ".fna", ".2bit"):
-        name = name.removesuffix(ending)
-    return name or "dataset"
-
-
-def named(source: Path | str, own: Path | None) -> Assembly | None:
-    """The genome of that name; None where `source` is a file. A name that is both is refused."""
-    assembly = catalogue(own).get(str(source))
-    if assembly is not None and Path(source).is_file():
-        raise SourceError(f"{source} is a file here and the name of a genome; write ./{source} for the file")
-    return assembly
-
-
-def _write(
-    source: Source, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: StageProgress
-) -> None:
-    records = _records(source, folder, options)
+def _write(origins: list[Origin], folder: Path, options: PrepareOptions, progress: StageProgress) -> None:
+    each = [_records(origin.source, folder, options) for origin in origins]
+    records = Joined(origins, each)
     every = options.contigs == "all" or options.regions is not None
-    stored = _store(records, assembly, folder, options.but(contigs="all" if every else "primary"), progress)
+    stored = _store(records, origins, folder, options.but(contigs="all" if every else "primary"), progress)
     records.write_index(folder)
-    rules = _rules(options, assembly, stored, "all" if every else "primary")
-    contigs, notes = split_contigs(_measured(stored.contigs, assembly), rules, folder / "tokens.u8", str(source.path))
+    rules = _rules(options, origins, stored, "all" if every else "primary")
+    called = ", ".join(str(origin.source.path) for origin in origins)
+    contigs, notes = split_contigs(_measured(stored.contigs, origins), rules, folder / "tokens.u8", called)
     table = WindowTable(folder, rules.window, rules.stride, rules.max_n)
     table.write(contigs, progress)
     if options.bed:
         write_bed(folder)
     if not sum(table.kept.values()):
-        raise WindowError(f"{source}: no window is left, {_why_none(contigs, table, rules)}")
+        raise WindowError(f"{called}: no window is left, {_why_none(contigs, table, rules)}")
     manifest = Manifest(
         tool_version=__version__,
         content_hash=content_hash(stored.sha256, table.sha256, rules.window, contigs),
         tokens_sha256=stored.sha256,
         windows_sha256=table.sha256,
         token_codes={**{base: code for code, base in enumerate(BASES)}, "soft-masked": MASKED},
-        source=SourceRecord(
-            name="-" if source.streamed else source.path.name,
-            kind=source.kind,
-            bytes=source.done,
-            sha256=source.sha256,
-            assembly=assembly.name if assembly else None,
-            address=assembly.address if assembly else None,
-        ),
+        sources=tuple(origin.record() for origin in origins),
         rules=rules,
         tally=_tally(stored, table),
         contigs=tuple(contigs),
         left_out=tuple(stored.skipped),
         uneven=tuple(records.uneven),
-        notes=(*(records.notes if isinstance(records, RegionScan) else ()), *notes),
+        notes=(*(note for one in each if isinstance(one, RegionScan) for note in one.notes), *notes),
     )
     # pydantic writes it: with 50,000 contigs json's indented encoder takes as long as all the rest.
     write_text(folder / "manifest.json", manifest.model_dump_json(indent=2) + "\n")
@@ -174,25 +181,26 @@ def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
 
 
 def _store(
-    records: Records, assembly: Assembly | None, folder: Path, options: PrepareOptions, progress: StageProgress
+    records: Joined, origins: list[Origin], folder: Path, options: PrepareOptions, progress: StageProgress
 ) -> Stored:
     """The records that are prepared: all, those that the catalogue calls primary, or those that are chromosomes."""
     every, tokens = options.contigs == "all", folder / "tokens.u8"
-    named = assembly is not None and assembly.primary is not None
+    of = {origin.genome: origin for origin in origins}
     stored = store_records(
         records,
         tokens,
-        lambda name: assembly is None or assembly.keeps(name, every=every),
+        lambda header: of[header.genome].keeps(header.name, every=every),
         progress,
         threads=options.workers,
     )
-    others = set() if every or named else find_others(stored.contigs, (*options.val, *options.test))
+    others: set[str] = set()
+    for origin in origins:
+        if not (every or (origin.assembly is not None and origin.assembly.primary is not None)):
+            others |= find_others(origin.own(stored.contigs), (*options.val, *options.test))
     return leave_out(stored, others, tokens, threads=options.workers) if others else stored
 
 
-def _rules(
-    options: PrepareOptions, assembly: Assembly | None, stored: Stored, contigs: Literal["primary", "all"]
-) -> Rules:
+def _rules(options: PrepareOptions, origins: list[Origin], stored: Stored, contigs: Literal["primary", "all"]) -> Rules:
     rules = Rules(
         window=options.window,
         stride=options.stride or options.window,
@@ -206,16 +214,17 @@ def _rules(
         contigs=contigs,
         overlaps=options.overlaps,
     )
-    if assembly is None or options.regions is None:
+    if origins[0].assembly is None or options.regions is None:
         return rules
     # The genome's own split may name what no interval holds.
     there = {name for contig in stored.contigs for name in (contig.name, contig.home)}
     return rules.but(**{of: tuple(n for n in getattr(rules, of) if n in there) for of in ("val", "test")})
 
 
-def _measured(contigs: list[Contig], assembly: Assembly | None) -> list[Contig]:
+def _measured(contigs: list[Contig], origins: list[Origin]) -> list[Contig]:
     """The contigs, pieces with the length of their chromosome where the catalogue or a whole record says it."""
-    lengths = {**(assembly.lengths if assembly else {}), **{c.name: c.length for c in contigs if c.start is None}}
+    lengths = {name: length for origin in origins for name, length in origin.lengths().items()}
+    lengths |= {contig.name: contig.length for contig in contigs if contig.start is None}
     return [
         contig.model_copy(update={"chromosome_length": lengths[contig.home]})
         if contig.home_length is None and contig.home in lengths

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dnagoat.errors import DatasetError
 from dnagoat.genome.alphabet import Codes
 from dnagoat.genome.dataset import Contig, Rules
 from dnagoat.genome.overlaps import find_shared, refuse_shared, trim_shared
@@ -20,7 +21,8 @@ def split_contigs(contigs: list[Contig], rules: Rules, tokens: Path, source: str
 
     A `DatasetError` where two records hold the same bases and `rules.overlaps` is not to trim them.
     """
-    names = Names(name for contig in contigs for name in (contig.name, contig.home))
+    genomes = {contig.genome for contig in contigs if contig.genome}
+    names = Names((name for contig in contigs for name in (contig.name, contig.home)), genomes)
     contigs = _with_spans(contigs, rules, names, tokens)
     store = map_tokens(tokens) if any(contig.length for contig in contigs) else np.zeros(0, np.uint8)
     notes = [f"--val and --test: {note}" for note in names.notes(())]
@@ -45,7 +47,7 @@ def _with_spans(contigs: list[Contig], rules: Rules, names: Names, tokens: Path)
         edges[-1] = sum(lengths)
         spans = by_blocks(lengths, edges, rules.guard)
     else:
-        val, test = _chosen(contigs, rules.val, names), _chosen(contigs, rules.test, names)
+        val, test = _chosen(contigs, "--val", rules.val, names), _chosen(contigs, "--test", rules.test, names)
         spans = by_contig([contig.name for contig in contigs], lengths, val, test, rules.guard)
     # Copied, not built anew: they were checked at birth, and there may be tens of thousands.
     return [
@@ -54,11 +56,19 @@ def _with_spans(contigs: list[Contig], rules: Rules, names: Names, tokens: Path)
     ]
 
 
-def _chosen(contigs: list[Contig], asked: tuple[str, ...], names: Names) -> list[str]:
-    """Contigs by their names, or by the chromosome that they are pieces of; a name of neither stays as it is."""
+def _chosen(contigs: list[Contig], option: str, asked: tuple[str, ...], names: Names) -> list[str]:
+    """Contigs by their names, or by the chromosome that they are pieces of, or by their genome.
+
+    A name of none stays as it is; a `DatasetError` where it may be that of a contig of several genomes.
+    """
     own = {contig.name for contig in contigs}
     pieces: dict[str, list[str]] = {}
     for contig in contigs:
         pieces.setdefault(contig.home, []).append(contig.name)
-    meant = [names.find(name) or name for name in asked]
+        if contig.genome is not None:
+            pieces.setdefault(contig.genome, []).append(contig.name)
+    for name in asked:
+        if name not in pieces and len(others := names.several(name)) > 1:
+            raise DatasetError(f"{option} {name} may be {' or '.join(others[:4])}; say which")
+    meant = [name if name in pieces else names.find(name) or name for name in asked]
     return [contig for name in meant for contig in ([name] if name in own else pieces.get(name, [name]))]

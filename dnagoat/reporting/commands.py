@@ -26,7 +26,11 @@ def _preparing(results: Results) -> list[str]:
     """What made the datasets that are still there, each where its runs look for it."""
     folders = {run.config.dataset_hash: run.config.dataset for run in results.runs}
     made = [
-        preparing(SourceRecord(**manifest["source"]), Rules(**manifest["rules"]), folders[manifest["content_hash"]])
+        preparing(
+            [SourceRecord(**source) for source in manifest.get("sources") or [manifest["source"]]],
+            Rules(**manifest["rules"]),
+            folders[manifest["content_hash"]],
+        )
         for manifest in results.manifests
     ]
     return [command for command in made if command is not None]

@@ -125,14 +125,20 @@ CHECKPOINTS = {
 
 def _dataset(manifest: Result) -> str:
     """A dataset's passport in a sentence or two."""
-    source, rules, tally = manifest["source"], manifest["rules"], manifest["tally"]
+    rules, tally = manifest["rules"], manifest["tally"]
+    sources = manifest.get("sources") or [manifest["source"]]  # formats 1 and 2 had one
     windows = ", ".join(f"{whole(count)} {split}" for split, count in tally["windows"].items())
-    named = f" ({source['assembly']})" if source.get("assembly") else ""
+    named = "; ".join(
+        f"{source['name']}{' (' + source['assembly'] + ')' if source.get('assembly') else ''}, "
+        f"sha256 {source['sha256'][:12]}"
+        for source in sources
+    )
+    dropped = f"; {whole(tally['windows_copies'])} training windows left as near-copies of held-out ones"
     return (
-        f"Dataset: {source['name']}{named}, sha256 {source['sha256'][:12]}, {whole(tally['bases'])} bases of which "
+        f"Dataset: {named}, {whole(tally['bases'])} bases of which "
         f"{whole(tally['n'])} N and {whole(tally['masked'])} soft-masked; windows of {whole(rules['window'])} every "
         f"{whole(rules['stride'])} bases with at most {percent(rules['max_n'], 0)} N, split by {rules['split']}: "
-        f"{windows}; content {manifest['content_hash'][:12]}."
+        f"{windows}{dropped if rules.get('copies') == 'drop' else ''}; content {manifest['content_hash'][:12]}."
     )
 
 

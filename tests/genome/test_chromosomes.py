@@ -115,5 +115,5 @@ def test_all_contigs_are_kept_on_request(prepared: Prepared) -> None:
     dataset = prepared(RECORDS, window=50, max_n=1.0, contigs="all")
     assert [contig.name for contig in dataset.contigs] == list(RECORDS)
     assert not any("left out" in remark for remark in remarks(dataset.manifest))
-    said = command(dataset.manifest.source, dataset.manifest.rules, "data/x")
+    said = command(dataset.manifest.sources, dataset.manifest.rules, "data/x")
     assert said is not None and "--all-contigs" in said

@@ -45,7 +45,7 @@ def test_the_demo_is_three_loci_and_three_splits(tmp_path: Path) -> None:
     # The counts that the provenance note beside the file gives.
     assert (tally.bases, tally.n, round(tally.masked / tally.bases, 2)) == (7_000_000, 30, 0.47)
     assert tally.windows == {"train": 4882, "val": 976, "test": 976}
-    assert dataset.manifest.source.sha256 == "48832c4b852653cb646e0dba9fd712b5bb36ce5506eaa44f8bf4970f60660ed7"
+    assert dataset.manifest.sources[0].sha256 == "48832c4b852653cb646e0dba9fd712b5bb36ce5506eaa44f8bf4970f60660ed7"
 
 
 CONTIGS = st.dictionaries(

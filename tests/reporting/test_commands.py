@@ -91,7 +91,7 @@ def test_the_command_makes_the_same_dataset(words: str, tmp_path: Path, monkeypa
     Path(BED).write_text("a\t100\t2900\nb\t0\t900\nc\t10\t1400\n")
     assert CliRunner().invoke(app, ["prepare", *words.split(), "--out", "first"]).exit_code == 0
     first = open_dataset(Path("first"))
-    said = preparing(first.manifest.source, first.manifest.rules, "second")
+    said = preparing(first.manifest.sources, first.manifest.rules, "second")
     assert said is not None
     result = CliRunner().invoke(app, shlex.split(said)[1:])
     assert result.exit_code == 0, result.output
@@ -101,7 +101,7 @@ def test_the_command_makes_the_same_dataset(words: str, tmp_path: Path, monkeypa
 
 def test_a_genome_of_ones_own_catalogue_has_no_command(tmp_path: Path) -> None:
     manifest = example.dataset(tmp_path / "data").manifest
-    assert preparing(manifest.source.but(assembly="mine"), manifest.rules, "out") is None
+    assert preparing([manifest.sources[0].but(assembly="mine")], manifest.rules, "out") is None
 
 
 def _weights(config: RunConfig) -> dict[str, Any]:

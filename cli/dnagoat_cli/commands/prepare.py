@@ -29,10 +29,17 @@ Turn a genome into a dataset: bases, windows, splits.
 
   zcat a.fa.gz b.fa.gz | dnagoat prepare - --split-blocks --out data/both
 
+  dnagoat prepare human.fa mouse.fa.gz --val human:chr20 --test mouse    [dim]a contig, a whole genome[/dim]
+
+  dnagoat prepare genome.fa --val chr20 --test chr21 --drop-copies
+
   dnagoat prepare --list                                   [dim]the genomes that have a name[/dim]
 """
 
-Contigs = Annotated[list[str] | None, typer.Option(help="Contig of this split; may be repeated.", show_default=False)]
+Contigs = Annotated[
+    list[str] | None,
+    typer.Option(help="Contig (or genome of several) of this split; may be repeated.", show_default=False),
+]
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,9 @@ class Rules:
     regions: Annotated[Path | None, typer.Option(help="BED file: prepare only these intervals.")] = None
     all_contigs: Annotated[bool, typer.Option("--all-contigs", help="Keep more than the chromosomes.")] = False
     overlaps: Annotated[str, typer.Option(help="Bases that two records hold: refuse or trim.")] = "refuse"
+    drop_copies: Annotated[
+        bool, typer.Option("--drop-copies", help="Training windows that are near-copies of held-out ones leave.")
+    ] = False
     catalogue: Annotated[Path | None, typer.Option(help="TOML file with genomes of your own.")] = None
     offline: Annotated[bool, typer.Option("--offline", help="Take a genome from the cache, never the net.")] = False
     workers: Annotated[int, typer.Option(help="Threads.")] = 2
@@ -68,6 +78,7 @@ class Rules:
             gaps=self.gaps,  # the configuration checks it
             contigs="all" if self.all_contigs else "primary",
             overlaps=self.overlaps,  # as here
+            copies="drop" if self.drop_copies else "keep",
             regions=self.regions,
             catalogue=self.catalogue,
             offline=self.offline,
@@ -82,9 +93,10 @@ class Rules:
 def prepare(
     rules: Rules,
     source: Annotated[
-        str | None,
+        list[str] | None,
         typer.Argument(
-            help="A genome's name (--list), or a file: FASTA (plain, gzip, bgzip) or 2bit; - is standard input.",
+            help="A genome's name (--list), or a file: FASTA (plain, gzip, bgzip) or 2bit; - is standard input. "
+            "Of several each is a genome, and contigs are called GENOME:CONTIG.",
             show_default=False,
         ),
     ] = None,
@@ -98,7 +110,7 @@ def prepare(
 ) -> None:
     from dnagoat.errors import OptionError
     from dnagoat.genome.fetch.assemblies import catalogue as known
-    from dnagoat.genome.preparation import name_dataset
+    from dnagoat.genome.origins import name_dataset
     from dnagoat.genome.preparation import prepare as run
     from dnagoat_cli.terminal.bar import show_stages
     from dnagoat_cli.terminal.datasets import count_training, show_catalogue, show_dataset
@@ -106,11 +118,11 @@ def prepare(
     if show_list:
         show_catalogue(known(rules.catalogue), as_json)
         return
-    if source is None:
+    if not source:
         raise OptionError("give a genome's name (see `dnagoat prepare --list`) or a FASTA file")
     options = rules.options()
     with show_stages() as report:
-        dataset = run(source, out or Path("data") / name_dataset(source), options, report)
+        dataset = run(source, out or Path("data") / "-".join(map(name_dataset, source)), options, report)
     if memory:
         count_training(dataset, memory_budget)
     show_dataset(dataset, as_json)

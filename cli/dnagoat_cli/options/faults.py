@@ -15,6 +15,7 @@ RENAMED = {
     ("MeasureOptions", "which"): "checkpoint",
     ("PrepareOptions", "split"): "split_blocks",
     ("PrepareOptions", "contigs"): "all_contigs",
+    ("PrepareOptions", "copies"): "drop_copies",
     ("ModelConfig", "classes"): "score_n",
     ("ModelConfig", "memory"): "memory_families",
     ("MomentumConfig", "strength"): "momentum",

@@ -67,12 +67,17 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
 
     from dnagoat.genome.passport import remarks
     from dnagoat.reporting.sections.dataset import passport
+    from dnagoat.reporting.sections.leaks import before_after
     from dnagoat_cli.terminal.grid import draw_table
 
     if as_json:
         sys.stdout.write(json_text(summary(dataset)))
     else:
-        draw_table(passport(dataset), Console(highlight=False))
+        console = Console(highlight=False)
+        draw_table(passport(dataset), console)
+        before, after = dataset.manifest.leaks_before, dataset.manifest.leaks_after
+        if before is not None and after is not None:
+            draw_table(before_after(before, after), console)
     error = Console(stderr=True, highlight=False, soft_wrap=True)
     for remark in remarks(dataset.manifest):
         error.print(f"note: {remark}", markup=False)
@@ -122,11 +127,13 @@ def _draw(dataset: Dataset, checks: list[Check], report: dict[str, Any] | None) 
 
 def _rules(console: Console, dataset: Dataset) -> None:
     manifest = dataset.manifest
-    source, rules = manifest.source, manifest.rules
-    origin = f" ({source.assembly}, {source.address})" if source.address else ""
+    rules = manifest.rules
     split = f"by blocks, {rules.guard:,} bases apart" if rules.split == "blocks" else "by contig"
-    console.print(f"  source  {source.name}, {source.kind}, {source.bytes:,} bytes{origin}", markup=False)
-    console.print(f"          sha256 {source.sha256}", soft_wrap=True)
+    for source in manifest.sources:
+        origin = f" ({source.assembly}, {source.address})" if source.address else ""
+        called = f"{source.genome}: " if source.genome else ""
+        console.print(f"  source  {called}{source.name}, {source.kind}, {source.bytes:,} bytes{origin}", markup=False)
+        console.print(f"          sha256 {source.sha256}", soft_wrap=True)
     console.print(
         f"  rules   window {rules.window:,}, stride {rules.stride:,}, at most {rules.max_n:.0%} N, split {split}, "
         f"gaps {rules.gaps}d" + (f", regions {rules.regions}" if rules.regions else ""),

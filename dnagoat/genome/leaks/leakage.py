@@ -89,12 +89,30 @@ def leakage(
     if (kept := kept_leakage(*place)) is not None:
         return kept
     require_room(*place)
-    report = _report(dataset, threads, progress)
+    report = leak_report(dataset, compare_splits(dataset, threads, progress))
     write_json(report_files(*place)[0], report)
     return report
 
 
-def _report(dataset: Dataset, threads: int, progress: StageProgress) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Held:
+    """The 32-mers of the held-out splits, and which of their values training holds."""
+
+    one_in: int
+    reader: Reader
+    search: Search
+    samples: list[Sample]
+    found: NDArray[np.uint64]
+
+    def counts(self, place: int, window: int, chosen: NDArray[np.bool_] | None = None) -> Counts:
+        """Of the windows of a held-out split; of the `chosen` 32-mers alone, or of all."""
+        sample = self.samples[place]
+        hits = np.isin(sample.kmers.values, self.found, kind="sort")
+        return _counts(sample, hits, window, np.ones(len(hits), dtype=bool) if chosen is None else chosen)
+
+
+def compare_splits(dataset: Dataset, threads: int, progress: StageProgress) -> Held:
+    """Streams training past the held-out splits; a `DatasetError` where windows are too short for it."""
     if dataset.window < 2 * K:
         raise DatasetError(
             f"{dataset.path} has windows of {dataset.window} bases; the leak report compares {K}-mers and needs {2 * K}"
@@ -104,13 +122,16 @@ def _report(dataset: Dataset, threads: int, progress: StageProgress) -> dict[str
     search = Search(reader, dataset.spans("train"), threads, progress)
     samples = [Sample(split, dataset.starts(split), reader.whole(dataset.spans(split))) for split in HELD_OUT]
     wanted = Wanted(np.concatenate([sample.kmers.values for sample in samples]))
-    found = search.present(wanted)
+    return Held(one_in, reader, search, samples, wanted.values[search.present(wanted)])
+
+
+def leak_report(dataset: Dataset, held: Held) -> dict[str, Any]:
+    """What of the held-out windows training holds too, as it is kept."""
     splits: dict[str, Any] = {}
     worst: list[tuple[Sample, int]] = []
-    for sample in samples:
-        hits = np.isin(sample.kmers.values, wanted.values[found], kind="sort")
-        overall = _counts(sample, hits, dataset.window, np.ones(len(hits), dtype=bool))
-        outside = _counts(sample, hits, dataset.window, sample.kmers.unique)
+    for place, sample in enumerate(held.samples):
+        overall = held.counts(place, dataset.window)
+        outside = held.counts(place, dataset.window, sample.kmers.unique)
         splits[sample.split] = {"overall": overall.shares(), "outside_repeats": outside.shares()}
         chosen = dict.fromkeys(_worst(outside) + _worst(overall))
         worst += [(sample, window) for window in chosen]
@@ -120,11 +141,11 @@ def _report(dataset: Dataset, threads: int, progress: StageProgress) -> dict[str
         "dataset_hash": dataset.content_hash,
         "tool_version": __version__,
         "k": K,
-        "one_in": one_in,
+        "one_in": held.one_in,
         "near": NEAR,
         "same": SAME,
         "splits": splits,
-        "pairs": _pairs(dataset, search, worst),
+        "pairs": _pairs(dataset, held.search, worst),
     }
 
 

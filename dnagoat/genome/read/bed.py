@@ -208,7 +208,7 @@ class Locator:
             self._called[contig.name].add(contig, home=False)
             if contig.home != contig.name:
                 self._called[contig.home].add(contig, home=True)
-        self.names = Names(self._called)
+        self.names = Names(self._called, {contig.genome for contig in contigs if contig.genome})
 
     def length(self, name: str) -> int | None:
         """Bases of the sequence of that exact name, where they are known."""

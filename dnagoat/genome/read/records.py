@@ -17,12 +17,15 @@ BLANK: Final = b"\r\n \t"
 
 
 class Header(NamedTuple):
-    """A record begins. `place` is where it lies on a chromosome of `chromosome_length` bases, if its reader knows."""
+    """A record begins. `place` is where it lies on a chromosome of `chromosome_length` bases, if its reader knows;
+    `genome` is the one that it is of, where several are read.
+    """
 
     name: str
     description: str
     place: Place | None = None
     chromosome_length: int | None = None
+    genome: str | None = None
 
 
 class Bases(NamedTuple):
@@ -59,16 +62,20 @@ def bases_of(text: bytes, gaps: GapRule = "refuse") -> Bases:
     )
 
 
-class Records(Protocol):
-    """One pass over a source. After the last event `uneven` names records that the index cannot hold."""
-
-    source: Source
-    uneven: list[str]
+class Events(Protocol):
+    """One pass over records."""
 
     def events(self) -> Iterator[Header | Bases]: ...
 
     def share(self) -> float:
-        """How much of the source was read, 0 to 1."""
+        """How much was read, 0 to 1."""
+
+
+class Records(Events, Protocol):
+    """One pass over a source. After the last event `uneven` names records that the index cannot hold."""
+
+    source: Source
+    uneven: list[str]
 
     def write_index(self, folder: Path) -> None:
         """Writes what finds a base again in the source, if the format needs it."""

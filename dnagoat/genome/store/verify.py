@@ -47,7 +47,11 @@ def verify(dataset: Dataset, source: Path | None = None, progress: StageProgress
         Check("content hash", content_hash(tokens, windows, dataset.window, contigs), manifest.content_hash),
     ]
     if source is not None:
-        checks.append(Check(f"hash of {source.name}", hash_file(source), manifest.source.sha256))
+        # Of several sources the one that is called so, else the one that is it.
+        found = hash_file(source)
+        called = [one.sha256 for one in manifest.sources if one.name == source.name]
+        meant = called or [one.sha256 for one in manifest.sources]
+        checks.append(Check(f"hash of {source.name}", found, found if found in meant else meant[0]))
     return checks
 
 

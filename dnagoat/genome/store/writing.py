@@ -10,9 +10,9 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from dnagoat.genome.dataset import Contig
+from dnagoat.genome.dataset import Contig, apart
 from dnagoat.genome.place import find_place
-from dnagoat.genome.read.records import Header, Records
+from dnagoat.genome.read.records import Events, Header
 from dnagoat.genome.store.tokens import TokenWriter, read_tokens
 from dnagoat.progress import Stage, StageProgress
 
@@ -38,22 +38,22 @@ class Stored:
 
 
 def store_records(
-    records: Records, file: Path, keep: Callable[[str], bool], progress: StageProgress, *, threads: int = 1
+    records: Events, file: Path, keep: Callable[[Header], bool], progress: StageProgress, *, threads: int = 1
 ) -> Stored:
-    """Writes the bases of the records whose names `keep` accepts; the others are read, judged and skipped."""
+    """Writes the bases of the records whose headers `keep` accepts; the others are read, judged and skipped."""
     stored = Stored([], [], {})
     with TokenWriter(file, threads=threads) as store:
         here: dict[str, Any] | None = None
         for event in records.events():
             if isinstance(event, Header):
                 _finish(here, store, stored)
-                here = _begin(event, store) if keep(event.name) else None
+                here = _begin(event, store) if keep(event) else None
                 if here is None:
-                    stored.skipped.append(event.name)
+                    stored.skipped.append(_name(event))
             elif here is not None:
                 store.append(event.tokens)
                 if event.ambiguous or event.uracil or event.gaps:
-                    letters = stored.others.setdefault(here["header"].name, Counter())
+                    letters = stored.others.setdefault(_name(here["header"]), Counter())
                     letters.update(ambiguous=event.ambiguous, uracil=event.uracil, gaps=event.gaps)
                 progress(Stage("bases", store.bases, records.share()))
         _finish(here, store, stored)
@@ -79,6 +79,11 @@ def leave_out(stored: Stored, names: Collection[str], file: Path, *, threads: in
     return kept
 
 
+def _name(header: Header) -> str:
+    """What the dataset calls a record."""
+    return apart(header.genome, header.name)
+
+
 def _begin(header: Header, store: TokenWriter) -> dict[str, Any]:
     before = {"offset": store.bases, "n": store.n, "masked": store.masked, "gc": store.gc}
     return {"header": header, **before}
@@ -91,11 +96,14 @@ def _finish(contig: dict[str, Any] | None, store: TokenWriter, stored: Stored) -
     counts = {name: getattr(store, name) - contig[name] for name in ("n", "masked", "gc")}
     length = store.bases - contig["offset"]
     # Without its gaps a record is no longer where its name says.
-    gapped = bool(stored.others.get(header.name, Counter())["gaps"])
+    gapped = bool(stored.others.get(_name(header), Counter())["gaps"])
     place = header.place or (None if gapped else find_place(header.name, length, header.description))
+    if place is not None:
+        place = place._replace(chromosome=apart(header.genome, place.chromosome))
     stored.contigs.append(
         Contig(
-            name=header.name,
+            name=_name(header),
+            genome=header.genome,
             description=header.description,
             length=length,
             chromosome_length=header.chromosome_length,

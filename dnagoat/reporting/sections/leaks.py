@@ -89,6 +89,24 @@ def tables(report: Result) -> list[Table]:
     return [whole_table, *filter(None, [pairs(report, most=len(report["pairs"]))])]
 
 
+def before_after(before: Result, after: Result) -> Table:
+    """How much of each held-out split had near-copies in training, and has since they left."""
+    columns = [
+        Column("any", "Any 32-mer"),
+        Column("near", "Near-copies"),
+        Column("same", "Copies"),
+        Column("shared", "32-mers shared"),
+    ]
+    rows = [
+        Row(f"{split}, {where.replace('_', ' ')}, {when}", [share(shares[split][where][key], 2) for key in FOUND])
+        for split, places in before.items()
+        for where in places
+        for when, shares in (("before", before), ("after", after))
+    ]
+    note = "Shares of held-out windows that training holds too, before and after near-copies left the training split."
+    return Table("leaks-dropped", "What dropping copies did", "Split", columns, rows, [note])
+
+
 def _shares(found: Result) -> list[Cell]:
     return [Cell(whole(found["judged"]), found["judged"]), *(share(found[key], 2) for key in FOUND)]
 

@@ -9,7 +9,7 @@ import pytest
 
 from dnagoat.errors import DnagoatError, OptionError, SourceError
 from dnagoat.genome.fetch.assemblies import cache_folder, catalogue
-from dnagoat.genome.preparation import named
+from dnagoat.genome.origins import named
 
 
 def test_the_shipped_genomes_are_complete() -> None:

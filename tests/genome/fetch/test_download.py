@@ -221,4 +221,4 @@ def test_a_named_genome_is_prepared_with_its_own_split(tmp_path: Path, monkeypat
     assert [contig.name for contig in dataset.contigs] == ["chr1", "chr2"]
     assert [contig.name for contig in whole.contigs] == list(names)
     assert dataset.manifest.tally.windows == {"train": 20, "val": 20, "test": 0}
-    assert (dataset.manifest.source.assembly, dataset.manifest.source.address) == ("mine", address)
+    assert (dataset.manifest.sources[0].assembly, dataset.manifest.sources[0].address) == ("mine", address)

@@ -58,7 +58,7 @@ def test_the_store_is_what_pyfaidx_returns_on_random_slices(prepared: Prepared, 
     (tmp_path / "genome.fa.fai").write_text("chr1\t9\t99\t9\t10\n")  # another file's, beside the source
     dataset = open_dataset(prepared(path, window=20, max_n=1.0).path)
     rng = np.random.default_rng(0)
-    with Fasta(path, dataset.manifest.source.kind, dataset.path) as reader:
+    with Fasta(path, dataset.manifest.sources[0].kind, dataset.path) as reader:
         assert reader.lengths == {name: len(bases) for name, bases in RECORDS.items()}
         for contig in dataset.contigs:
             for _ in range(100):
@@ -72,7 +72,7 @@ def test_a_real_chromosome_is_what_pyfaidx_returns(prepared: Prepared, shared: P
     dataset = prepared(path, split="blocks")
     assert (dataset.manifest.tally.bases, dataset.manifest.tally.n) == (48_129_895, 13_023_253)
     rng = np.random.default_rng(1)
-    with Fasta(path, dataset.manifest.source.kind, dataset.path) as reader:
+    with Fasta(path, dataset.manifest.sources[0].kind, dataset.path) as reader:
         for start in rng.integers(0, 48_000_000, 200).tolist():
             tokens = dataset.tokens[start : start + 70_001]
             assert decode(tokens, case=True) == reader.region("chr21", start, start + 70_001)
