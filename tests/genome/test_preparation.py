@@ -240,6 +240,7 @@ def test_the_manifest_is_plain_json_with_every_rule(prepared: Prepared) -> None:
         "regions": None,
         "contigs": "primary",
         "overlaps": "refuse",
+        "copies": "keep",
     }
     assert [{key: contig[key] for key in ("name", "offset", "length")} for contig in manifest["contigs"]] == [
         {"name": "a", "offset": 0, "length": 300},
