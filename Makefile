@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 
-.PHONY: demo test test-gpu check
+.PHONY: demo test test-gpu gpu check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.ready
@@ -23,6 +23,11 @@ check: $(VENV)/.ready-dev
 # The tests that need a CUDA device; elsewhere each is skipped and says why.
 test-gpu: $(VENV)/.ready-dev
 	$(VENV)/bin/pytest -m gpu
+
+# Day one on a GPU node: all that needs a GPU, and one page of it (reports/gpu/report.md). Elsewhere it says what it did
+# not do.
+gpu: $(VENV)/.ready-dev
+	$(VENV)/bin/python benchmarks/gpu.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does the Dockerfile build, and does its image do the demo's work? Without a Docker engine and without a GPU: buildah in
-# a chroot, over a base that debootstrap makes, FLASH_ATTN=0. Needs root, Debian's packages buildah and debootstrap,
+# a chroot, over a base that debootstrap makes, as another user with folders of their own. Needs root, Debian's packages buildah and debootstrap,
 # 20 GB of disk and a quarter of an hour on two quiet cores.
 #
 #   benchmarks/image.sh [ARGUMENTS OF buildah build AND run ...]
@@ -24,7 +24,7 @@ buildah commit --quiet --rm "$container" localhost/dnagoat-base >/dev/null
 container=
 
 say "building"
-buildah build "$@" --pull-never --build-arg BASE=localhost/dnagoat-base --build-arg FLASH_ATTN=0 --tag localhost/dnagoat .
+buildah build "$@" --pull-never --build-arg BASE=localhost/dnagoat-base --tag localhost/dnagoat .
 
 container=$(buildah from --pull-never localhost/dnagoat)
 mkdir "$scratch/data" "$scratch/runs" "$scratch/reports"

@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,8 @@ from typing import Final
 from dnagoat.errors import OptionError
 from dnagoat.streams import STANDARD, follow, is_stream
 
+# Where libraries keep what they compile or draw with, and cannot where a home is not one's own.
+CACHES: Final = ("MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "NUMBA_CACHE_DIR")
 # What a file system says that has no locks, or none on folders (NFS): nothing keeps a second writer out there.
 NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF, errno.EINVAL)
 
@@ -130,3 +132,16 @@ def _take_place(aside: Path, out: Path) -> None:
     out.rename(old)
     aside.rename(out)
     shutil.rmtree(old, ignore_errors=True)
+
+
+def place_caches(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Gives the libraries' caches a folder of this user's own where the home cannot be written, as under
+    `docker run --user`; what is set stays, and elsewhere nothing changes.
+
+    A name that all users of a machine share would belong to the first of them.
+    """
+    if os.access(os.path.expanduser("~"), os.W_OK | os.X_OK):  # noqa: PTH111 (Path.home fails for a user without a name)
+        return
+    own = Path(tempfile.gettempdir()) / f"dnagoat-{os.getuid()}"
+    for name in CACHES:
+        environment.setdefault(name, str(own / name.removesuffix("_CACHE_DIR").lower()))

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 import dnagoat
 from dnagoat.errors import DnagoatError, Stopped
+from dnagoat.folders import place_caches
 from dnagoat.training.launch.stop import unwind_when_told
 from dnagoat_cli.terminal.bar import begin_command
 from dnagoat_cli.terminal.letters import fit_streams
@@ -34,6 +35,7 @@ class Sentences(TyperGroup):
 
     def main(self, *words: Any, **settings: Any) -> Any:
         fit_streams()
+        place_caches()
         try:
             return super().main(*words, **settings)
         except SystemExit as end:

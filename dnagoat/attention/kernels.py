@@ -15,6 +15,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
+from torch.utils._python_dispatch import _disable_current_modes
 
 from dnagoat.attention import biased
 from dnagoat.attention.biased import Bias
@@ -52,13 +53,36 @@ def sdpa(
 def flash(
     q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
 ) -> Tensor:
-    """The flash-attn package; what it cannot take (a mask, a bias, float32) goes to `sdpa`."""
-    if mask is not None or bias is not None or q.dtype not in (torch.float16, torch.bfloat16):
+    """The flash-attn package; what it cannot take (a mask, a bias, float32, a tensor on a CPU) goes to `sdpa`."""
+    if not _takes(q, mask, bias):
         return sdpa(q, k, v, scale, causal, mask, bias)
+    if fault := flash_fault():
+        raise MissingError(_refusal(fault))
     from flash_attn import flash_attn_func
 
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
     return flash_attn_func(q, k, v, softmax_scale=scale, causal=causal).transpose(1, 2)  # type: ignore[no-any-return]
+
+
+def auto(
+    q: Tensor, k: Tensor, v: Tensor, scale: float, causal: bool, mask: Tensor | None, bias: Bias | None = None
+) -> Tensor:
+    """The flash-attn package for tensors that it takes and on GPUs where it is the fastest; else `sdpa`.
+
+    A compiled graph has PyTorch's own: a tracer cannot see whether the package works.
+    """
+    best = _takes(q, mask, bias) and not torch.compiler.is_compiling()
+    best = best and not _own_is_faster(q.device) and flash_fault() is None
+    return (flash if best else sdpa)(q, k, v, scale, causal, mask, bias)
+
+
+def _takes(q: Tensor, mask: Tensor | None, bias: Bias | None) -> bool:
+    return q.is_cuda and mask is None and bias is None and q.dtype in (torch.float16, torch.bfloat16)
+
+
+def _own_is_faster(device: torch.device) -> bool:
+    """Whether PyTorch's own choice, cuDNN, beats flash-attn 2: from compute capability 9.0 (Hopper) on."""
+    return torch.cuda.get_device_capability(device) >= (9, 0)
 
 
 def dense(normalise: Callable[[Tensor], Tensor]) -> Kernel:
@@ -87,23 +111,44 @@ def dense(normalise: Callable[[Tensor], Tensor]) -> Kernel:
 
 @cache
 def flash_fault() -> str | None:
-    """Why the flash-attn package cannot be used here, or None: the function itself is tried, once."""
+    """Why the flash-attn package cannot be used here, or None: the function itself is tried, once.
+
+    With real tensors: a plan's are fake, which no extension takes, and the answer is for the whole process.
+    """
     if not torch.cuda.is_available():
         return "there is no CUDA device"
     try:
-        from flash_attn import flash_attn_func
-
-        x = torch.randn(1, 8, 1, 64, device="cuda", dtype=torch.bfloat16)
-        flash_attn_func(x, x, x, causal=True)
+        with _disable_current_modes(), torch.no_grad():
+            _try_flash()
     except Exception as fault:
         return f"{type(fault).__name__}: {str(fault).splitlines()[0] if str(fault) else 'no message'}"
     return None
 
 
+def _try_flash() -> None:
+    from flash_attn import flash_attn_func
+
+    x = torch.randn(1, 8, 1, 64, device="cuda", dtype=torch.bfloat16)
+    flash_attn_func(x, x, x, causal=True)
+
+
+def _refusal(fault: str) -> str:
+    return f"kernel flash cannot be used here ({fault}); kernels auto and sdpa can"
+
+
+def refuse_kernel(name: str, device: torch.device) -> None:
+    """A `MissingError` where the kernel of this name was asked for and cannot work on the device."""
+    if name != "flash":
+        return
+    if fault := "it needs a CUDA device" if device.type != "cuda" else flash_fault():
+        raise MissingError(_refusal(fault))
+
+
 def kernel_for(name: str, normaliser: str, normalise: Callable[[Tensor], Tensor]) -> Kernel:
-    """The kernel that a configuration's name means; a sparse normaliser needs the dense one."""
+    """The kernel that a configuration's name means; a sparse normaliser needs the dense one.
+
+    Nothing is tried here: a model may be counted, planned or read where it is not to run.
+    """
     if normaliser != "softmax" or name == "dense":
         return dense(normalise)
-    if name == "flash" and (fault := flash_fault()):
-        raise MissingError(f"kernel flash cannot be used here ({fault}); kernels auto and sdpa can")
-    return flash if name == "flash" or (name == "auto" and flash_fault() is None) else sdpa
+    return {"flash": flash, "sdpa": sdpa, "auto": auto}[name]

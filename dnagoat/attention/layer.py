@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import pad
+from torch.nn.functional import linear, pad
 
 from dnagoat.attention.biased import Bias
 from dnagoat.attention.cache import Cache, kept
 from dnagoat.attention.kernels import kernel_for
-from dnagoat.attention.lanes.assemble import assemble
+from dnagoat.attention.lanes.assemble import assemble, assemble_both
+from dnagoat.attention.lanes.stacked import Lanes
 from dnagoat.attention.normalisers import NORMALISERS
-from dnagoat.attention.schemes.base import At
+from dnagoat.attention.schemes.base import At, Pair, PositionScheme
 from dnagoat.attention.schemes.registry import scheme_for
 from dnagoat.config import ModelConfig
 
@@ -46,12 +47,12 @@ class Attention(nn.Module):
         """(B, T, width) -> (B, T, width)."""
         if torch.is_autocast_enabled(x.device.type):  # once, or each projection would keep a copy of its own
             x = x.to(torch.get_autocast_dtype(x.device.type))
+        if at.lanes is not None and type(self.scheme).rotate is PositionScheme.rotate:
+            q, k = self._side_by_side(x, at.lanes[self.layer])
+            return self._attend(q, k, self._heads(self.value(x)), x.shape[1] > 1, None, at)
         q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
         q, k, last = self.scheme.rotate(q, k, at, None if cache is None else cache.before[self.layer])
-        with torch.autocast(x.device.type, enabled=False):  # a prior is small, and exact only in float32
-            lanes = self.scheme.lanes_at(at)
-        if lanes is not None:
-            q, k = assemble(q, lanes[0]), assemble(k, lanes[1])
+        q, k = self._with_lanes(q, k, at)
         causal, mask = x.shape[1] > 1, None
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
@@ -70,12 +71,24 @@ class Attention(nn.Module):
         at = at.latest(count)
         q, k, v = self._heads(self.query(x[:, -count:])), self._heads(self.key(x)), self._heads(self.value(x))
         q, k, last = self.scheme.rotate(q, k, at)
-        lanes = self.scheme.lanes_at(at)
-        if lanes is not None:
-            q, k = assemble(q, lanes[0]), assemble(k, lanes[1])
+        q, k = self._with_lanes(q, k, at)
         k, v = cache.extend(self.layer, k, v)
         cache.before[self.layer] = kept(last)
         return self._attend(q[..., -1:, :], k, v, False, None, at.latest(1))
+
+    def _side_by_side(self, x: Tensor, lanes: Lanes) -> Pair:
+        """Queries and keys (B, H, T, D) of a scheme that turns neither: one product, and lanes laid before both."""
+        content = linear(x, torch.cat([self.query.weight, self.key.weight]))
+        return assemble_both(content.view(*x.shape[:2], 2, self.heads, -1), *lanes)
+
+    def _with_lanes(self, q: Tensor, k: Tensor, at: At) -> Pair:
+        """Content (B, H, T, C) with its lanes before it, (B, H, T, D), where the scheme has any."""
+        if at.lanes is not None:
+            query, key = at.lanes[self.layer].exact.unbind()
+            return assemble(q, query), assemble(k, key)
+        with torch.autocast(q.device.type, enabled=False):  # a prior is small, and exact only in float32
+            lanes = self.scheme.lanes_at(at)
+        return (q, k) if lanes is None else (assemble(q, lanes[0]), assemble(k, lanes[1]))
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, causal: bool, mask: Tensor | None, at: At) -> Tensor:
         """The kernel and the projection back; `at` has the positions of q and of all k."""

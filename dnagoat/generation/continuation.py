@@ -170,8 +170,18 @@ def generate(
     planned = planned or plan(model, prompts, length, samples=samples, batch_size=batch_size, max_context=max_context)
     for batch in planned.batches:
         with flush_subnormals():
-            made = _written(Writing(model, batch, prompts, length, options, planned.room), progress)
+            made = _written(_begun(model, batch, prompts, length, options, planned.room), progress)
         yield from made
+
+
+def _begun(
+    model: DnaLM, batch: Batch, prompts: Sequence[Codes], length: int, options: SamplingOptions, room: int
+) -> Writing:
+    """On a GPU the bases are drawn there, and no step waits for the one before."""
+    from dnagoat.generation.on_device import DeviceWriting
+
+    kind = DeviceWriting if model.embedding.weight.is_cuda else Writing
+    return kind(model, batch, prompts, length, options, room)
 
 
 def _written(writing: Writing, progress: Advance | None) -> list[Generated]:
@@ -200,13 +210,10 @@ class Writing:
         self.labels = [(prompt, sample) for prompt in batch.prompts for sample in batch.samples]
         own = [prompts[prompt] for prompt, _ in self.labels]
         starts = [len(prompt) + started(model) for prompt in own]  # position of each sequence's first written base
-        self.sampler = Sampler(options, own, [sample for _, sample in self.labels], starts)
         self.symbols = _symbols(own) if started(model) else _symbols(own)[:, 1:]
         self.length, self.start, self.end = length, min(starts), max(starts) + length - 1
         self.first = np.array(starts)
         self._all_write = range(max(starts), min(starts) + length)
-        # By position, so that a step writes one row.
-        self.codes = np.empty((self.end + 1 - self.start, len(own)), np.uint8)
         self.device = model.embedding.weight.device
         strength = 1.0 if options.memory_strength is None else options.memory_strength
         self.decoder = Decoder(model, len(own), min(room, self.end), strength)
@@ -214,6 +221,13 @@ class Writing:
         repeats = len(batch.samples)
         read = torch.from_numpy(self.symbols[::repeats, : self.position])
         self._logits = self.decoder.read(read.to(self.device), repeats)
+        self._prepare(own, options)
+
+    def _prepare(self, own: Sequence[Codes], options: SamplingOptions) -> None:
+        """What the draw needs of the sequences' own prompts, and room for what is written."""
+        self.sampler = Sampler(options, own, [sample for _, sample in self.labels], self.first.tolist())
+        # By position, so that a step writes one row.
+        self.codes = np.empty((self.end + 1 - self.start, len(own)), np.uint8)
         self.logits = np.empty((*self.codes.shape, 4), self._logits.cpu().numpy().dtype)
 
     @property
@@ -243,9 +257,12 @@ class Writing:
         self.codes[at - self.start, rows] = bases
         return bases.astype(np.int64)
 
+    def tilts(self) -> Sequence[float | None]:
+        """The mean tilt of G and C of each sequence."""
+        return self.sampler.tilt.mean().tolist() if self.sampler.tilt else [None] * len(self.labels)
+
     def finished(self) -> Iterator[Generated]:
-        tilts = self.sampler.tilt.mean().tolist() if self.sampler.tilt else [None] * len(self.labels)
-        for row, ((prompt, sample), tilt) in enumerate(zip(self.labels, tilts, strict=True)):
+        for row, ((prompt, sample), tilt) in enumerate(zip(self.labels, self.tilts(), strict=True)):
             own = slice(self.first[row] - self.start, self.first[row] - self.start + self.length)
             codes = self.codes[own, row].copy()
             log_p = np.take_along_axis(log_softmax(self.logits[own, row]), codes[:, None].astype(np.intp), 1)[:, 0]

@@ -220,7 +220,7 @@ class Decoder:
     def _at(self) -> At:
         """The newest position, made once a step where a scheme asks for it."""
         if self._here[0] != self.length:
-            self._here = self.length, At(torch.tensor([self.length], device=self.k.device))
+            self._here = self.length, At(torch.full((1,), self.length, device=self.k.device))
         return self._here[1]
 
     def _rotate(self, i: int) -> None:

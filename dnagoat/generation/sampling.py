@@ -165,16 +165,22 @@ def draw(chances: Floats, uniform: Floats) -> Codes:
     return chosen
 
 
+def matrix_of(motif: str, prompts: Sequence[Codes]) -> tuple[npt.NDArray[np.bool_], Codes]:
+    """Which bases each letter of a motif allows, (M, 4), and the last M - 1 codes of each prompt, (B, M - 1)."""
+    allowed = np.array([[base in ambiguous_dna_values[letter] for base in "ACGT"] for letter in motif])
+    before = len(motif) - 1
+    recent = np.full((len(prompts), before), 4, np.uint8)  # N, which completes nothing
+    for row, prompt in enumerate(prompts):
+        tail = prompt[len(prompt) - min(before, len(prompt)) :]
+        recent[row, before - len(tail) :] = tail
+    return allowed, recent
+
+
 class Ban:
     """Forbids the base that would complete a motif; motifs that straddle the prompt's end count too."""
 
     def __init__(self, motif: str, prompts: Sequence[Codes]) -> None:
-        self.allowed = np.array([[base in ambiguous_dna_values[letter] for base in "ACGT"] for letter in motif])
-        before = len(motif) - 1
-        self.recent = np.full((len(prompts), before), 4, np.uint8)  # N, which completes nothing
-        for row, prompt in enumerate(prompts):
-            tail = prompt[len(prompt) - min(before, len(prompt)) :]
-            self.recent[row, before - len(tail) :] = tail
+        self.allowed, self.recent = matrix_of(motif, prompts)
         self._matches = np.concatenate([self.allowed, np.zeros((len(motif), 1), bool)], axis=1)
 
     def forbidden(self, rows: Rows) -> npt.NDArray[np.bool_]:

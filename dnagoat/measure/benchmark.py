@@ -70,7 +70,8 @@ def row_of(job: Job, trials: list[Row]) -> Row:
         "precision": job.precision,
         "kernel": job.kernel,
         "device": job.device,
-        "repeats": job.repeats,
+        "compiled": job.compiled,
+        "repeats": round(median(len(trial.get("seconds", ())) for trial in trials)) or job.repeats,
         "rounds": len(trials),
     }
     good = [trial for trial in trials if trial["outcome"] == OK]

@@ -12,18 +12,22 @@ import torch
 from dnagoat import __version__
 from dnagoat.attention.fast.subnormals import flush_subnormals, subnormals
 from dnagoat.attention.kernels import DENSE_LIMIT, flash_fault
+from dnagoat.training.launch.devices import idle_gpu, nvidia_driver
 
 PACKAGES = ("torch", "numpy", "pandas", "scipy", "biopython", "pyfaidx", "safetensors", "entmax", "flash-attn")
 
 
 def environment() -> dict[str, Any]:
-    """Versions (None where a package is absent), devices, and kernels with None or the reason against each."""
+    """Versions (None where a package is absent; the CUDA that torch is built for, and NVIDIA's driver), devices, why a
+    GPU that is here cannot be used, and kernels with None or the reason against each."""
     return {
         "dnagoat": __version__,
         "python": platform.python_version(),
         "system": platform.platform(),
         "packages": {name: _version(name) for name in PACKAGES},
         "cuda": torch.version.cuda,
+        "driver": nvidia_driver(),
+        "idle_gpu": idle_gpu(),
         "devices": [_cpu(), *(_gpu(index) for index in range(torch.cuda.device_count()))],
         "kernels": {
             "sdpa": None,

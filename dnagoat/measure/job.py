@@ -19,7 +19,8 @@ PEER = "goat-attention"  # the GOAT authors' own module in the place of our atte
 
 
 class Job(Frozen):
-    """One measurement: it runs in a process of its own, `warmup` calls outside the clock, then `repeats` inside."""
+    """One measurement: it runs in a process of its own, `warmup` calls outside the clock, then calls inside until there
+    are `repeats` and they have taken `seconds`."""
 
     what: What
     arm: str = Field(description="a position scheme, or goat-attention")
@@ -32,6 +33,8 @@ class Job(Frozen):
     device: str = "cpu"
     warmup: int = Field(2, ge=0)
     repeats: int = Field(5, ge=1)
+    seconds: float = Field(0.0, ge=0, description="a call may take milliseconds: what is timed takes as long at least")
+    compiled: bool = Field(False, description="the model by torch.compile")
     seed: int = Field(0, ge=0)
 
     @property
@@ -59,6 +62,8 @@ def grid(
     device: str,
     warmup: int,
     repeats: int,
+    seconds: float = 0.0,
+    compiled: bool = False,
 ) -> Iterator[Job]:
     """Every combination, with the arms innermost: arms that are compared run one after the other."""
     for what, length, batch, precision, kernel, arm in product(whats, lengths, batches, precisions, kernels, arms):
@@ -74,4 +79,6 @@ def grid(
             device=device,
             warmup=warmup,
             repeats=repeats,
+            seconds=seconds,
+            compiled=compiled,
         )

@@ -48,7 +48,9 @@ def _measured(job: Job) -> dict[str, Any]:
     for _ in range(job.warmup):
         work.call()
     reset_peaks(device)
-    clocks = [_timed(work, device) for _ in range(job.repeats)]
+    clocks: list[tuple[float, float]] = []
+    while len(clocks) < job.repeats or sum(wall for wall, _ in clocks) < job.seconds:
+        clocks.append(_timed(work, device))
     return {
         "seconds": [wall for wall, _ in clocks],
         "process_seconds": [cpu for _, cpu in clocks],
@@ -56,7 +58,7 @@ def _measured(job: Job) -> dict[str, Any]:
         **before,
         "bases": work.bases,
         "parameters": work.parameters,
-        "kernel_ran": kernel_of(work.call),
+        "kernel_ran": kernel_of(work.glimpse or work.call),
         "threads": torch.get_num_threads(),
         "subnormals": subnormals(),
         "device_name": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -26,11 +27,16 @@ from dnagoat.training.step.precision import computing
 
 @dataclass(frozen=True)
 class Work:
-    """A call that can be repeated, and how many bases one call handles."""
+    """A call that can be repeated, and how many bases one call handles.
+
+    `glimpse`, where there is one, is a shorter call that runs the same routines: for a profile, which keeps every
+    operation.
+    """
 
     call: Callable[[], object]
     bases: int
     parameters: int
+    glimpse: Callable[[], object] | None = None
 
 
 def work_of(job: Job) -> Work:
@@ -45,7 +51,7 @@ def _codes(job: Job) -> Codes:
 def _training(job: Job) -> Work:
     codes, device = _codes(job), torch.device(job.device)
     config = RunConfig(model=job.model, train=job.train, dataset="", dataset_hash="", tool_version="")
-    engine = Engine(config, Processes(0, 1, device), Execution())
+    engine = Engine(config, Processes(0, 1, device), Execution(compile=job.compiled))
     if job.arm == PEER:
         put_peer(engine.model)
         engine.optimizer = adamw(engine.model, engine.train)
@@ -55,6 +61,8 @@ def _training(job: Job) -> Work:
 
 def _evaluation(job: Job) -> Work:
     codes, model = _codes(job), _model(job)
+    if job.compiled:
+        model.compile()
 
     def call() -> None:
         with computing(job.precision, torch.device(job.device)):
@@ -68,14 +76,17 @@ def _generation(job: Job) -> Work:
         raise OptionError("goat-attention is measured in training and evaluation; leave it out of --what generate")
     if job.precision != "fp32":
         raise OptionError(f"generation runs in fp32; leave {job.precision} out of --what generate")
+    if job.compiled:
+        raise OptionError("generation has a step of its own, which is not compiled; leave --compile out")
     model, options = _model(job), SamplingOptions(seed=job.seed)
     prompt = np.empty(0, dtype=np.uint8)
 
-    def call() -> None:
-        for _ in generate(model, [prompt], job.length, options, samples=job.batch, batch_size=job.batch):
+    def write(length: int) -> None:
+        for _ in generate(model, [prompt], length, options, samples=job.batch, batch_size=job.batch):
             pass
 
-    return Work(call, job.batch * job.length, _parameters(model))
+    bases = job.batch * job.length
+    return Work(partial(write, job.length), bases, _parameters(model), glimpse=partial(write, 2))
 
 
 def _model(job: Job) -> DnaLM:

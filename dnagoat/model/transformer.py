@@ -5,12 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from dnagoat.attention.cache import Cache
+from dnagoat.attention.lanes.stacked import lanes_of_layers
 from dnagoat.attention.layer import Attention
-from dnagoat.attention.schemes.base import At
+from dnagoat.attention.schemes.base import At, single_products
 from dnagoat.config import ModelConfig
 from dnagoat.counts.memory.features import Features
 from dnagoat.errors import OptionError
@@ -59,6 +62,8 @@ class DnaLM(nn.Module):
         self.blocks = nn.ModuleList(Block(config, layer) for layer in range(config.layers))
         self.norm = nn.LayerNorm(config.width)
         self.memory = Memory(config) if config.memory else None
+        self.stacks_lanes = True  # off where a layer's weights are there only while it computes
+        self._whole: dict[Any, At] = {}
         if seed is not None:
             initialise(self, seed)
 
@@ -70,7 +75,7 @@ class DnaLM(nn.Module):
         """
         count = codes.shape[1]
         self._check_reach(count if cache is None else cache.capacity)
-        at = At.whole(count, codes.device) if cache is None else cache.at(count)
+        at = self._positions(count, codes.device) if cache is None else cache.at(count)
         if self.memory is not None and features is None:
             features, read = self.memory.look_up(codes, None if cache is None else cache.memory)
             if cache is not None:
@@ -81,6 +86,25 @@ class DnaLM(nn.Module):
         if cache is not None:
             cache.advance(count)
         return self.logits(x, features)
+
+    def _positions(self, count: int, device: torch.device) -> At:
+        """Positions 0 to count - 1, with the lanes of all layers.
+
+        What is made of positions alone is kept for the next training step of the same length.
+        """
+        weights = self.embedding.weight.dtype
+        at = None
+        if torch.is_grad_enabled() and not torch.compiler.is_compiling():  # a compiled graph makes it itself
+            key = count, device, weights, single_products(device, weights)
+            if key not in self._whole:
+                self._whole = {key: At.whole(count, device, weights)}
+            at = self._whole[key].again()
+        at = at or At.whole(count, device, weights)
+        if self.stacks_lanes:
+            half = torch.is_autocast_enabled(device.type)
+            dtype = torch.get_autocast_dtype(device.type) if half else weights
+            at.lanes = lanes_of_layers([attention.scheme for attention in self.attentions()], at, dtype)
+        return at
 
     def embed(self, codes: Tensor, at: At, features: Features | None) -> Tensor:
         """(B, T) codes -> (B, T, width), what the first block reads."""

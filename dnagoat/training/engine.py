@@ -8,6 +8,8 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor
+from torch.distributed.tensor import DTensor
 
 from dnagoat.attention.fast.subnormals import subnormals
 from dnagoat.config import RunConfig
@@ -64,7 +66,7 @@ class Engine:
         if self.model.memory is not None:
             self.model.memory.reader = None if reader is None else lambda: reader
         self.kernel = kernel_ran(self.model, config.train.precision)
-        self.module = lay_out(self.model, how, group)
+        self.module = lay_out(self.model, how, group, config.train.precision)
         self.optimizer = adamw(self.model, self.train)
         self.scaler = scaler(self.train, group.device)
         self.rate = 0.0
@@ -80,19 +82,31 @@ class Engine:
         `features` are what memory says of each micro-batch, where the model has one."""
         self.model.train()
         self.model.set_step(number)
+        (count,) = self.group.total(sum(count_scored(codes, self.classes) for codes in micro_batches))
         with memory_named(len(micro_batches[0])):
-            loss = self._gradients(micro_batches, features)
+            nats = self._gradients(micro_batches, features, max(count, 1))
             self.scaler.unscale_(self.optimizer)
             norm = self._norm(clip=self.train.clip)
-            if not isfinite(norm):
-                self._bear(norm)
             self.rate = learning_rate(self.train, number)
             set_rate(self.optimizer, self.rate)
-            self.scaler.step(self.optimizer)
-            self.scaler.update()
+            self._move(torch.isfinite(norm) & torch.isfinite(nats))
+            read, size = torch.stack([nats, norm.double()]).tolist()  # the step's one wait for the device
         self.optimizer.zero_grad(set_to_none=True)
         self.model.constrain()
-        return loss, norm
+        (total,) = self.group.total(read)
+        if not isfinite(total):
+            raise NonFinite(f"the loss is {total}")
+        if not isfinite(size):
+            self._bear(size)
+        return total / max(count, 1), size
+
+    def _move(self, finite: Tensor) -> None:
+        """One update where `finite`, a truth that stays on the device: nobody waits for it, and weights stay as they
+        are where it is false."""
+        if not self.scaler.is_enabled():  # else the scaler tells the optimizer in the same way
+            self.optimizer.found_inf = (~finite).float()  # type: ignore[attr-defined]
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
 
     def _bear(self, norm: float) -> None:
         """float16's scaler skips a step whose gradient overflowed and halves its scale; nobody else can go on."""
@@ -101,11 +115,11 @@ class Engine:
         if (scale := self.scaler.get_scale()) < 1:
             raise NonFinite(f"float16 gradients overflow even at a loss scale of {scale:g}")
 
-    def _gradients(self, micro_batches: list[Codes], features: list[Features] | None) -> float:
+    def _gradients(self, micro_batches: list[Codes], features: list[Features] | None, count: float) -> Tensor:
+        """The sum of nats of this process's windows, on the device; `count` bases are scored by all processes."""
         pairs = [inputs_targets(codes, self.classes, self.group.device) for codes in micro_batches]
-        (count,) = self.group.total(sum(count_scored(codes, self.classes) for codes in micro_batches))
         # Gradients are averaged over processes, so each process's share of the sum is scaled up by their number.
-        scale = self.group.count / max(count, 1)
+        scale = self.group.count / count
         nats = torch.zeros((), dtype=torch.float64, device=self.group.device)
         for place, (inputs, targets) in enumerate(pairs, 1):
             with synchronised(self.module, place == len(pairs)):
@@ -114,14 +128,11 @@ class Engine:
                     loss = summed_loss(self.module(inputs, None, said), targets)
                 self.scaler.scale(loss * scale).backward()  # type: ignore[no-untyped-call]
             nats += loss.detach().double()
-        (total,) = self.group.total(float(nats))
-        if not isfinite(total):
-            raise NonFinite(f"the loss is {total}")
-        return total / max(count, 1)
+        return nats
 
-    def _norm(self, clip: float) -> float:
+    def _norm(self, clip: float) -> Tensor:
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), clip)
-        return float(whole(norm))
+        return norm.full_tensor() if isinstance(norm, DTensor) else norm
 
     def prior(self) -> dict[str, list[float]] | None:
         """Slopes, gains and amplitudes of the position scheme by name; every process must ask. None without any."""

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from dnagoat.attention.fast.subnormals import flush_subnormals
+from dnagoat.attention.kernels import refuse_kernel
 from dnagoat.config import RunConfig
 from dnagoat.counts.memory.opening import open_reader
 from dnagoat.errors import OptionError, RunError, Stopped, TrainingError
@@ -27,6 +28,7 @@ from dnagoat.training.launch.processes import Processes, processes
 from dnagoat.training.launch.stop import Stop, never
 from dnagoat.training.memory_feed import MemoryFeed
 from dnagoat.training.plan import plan
+from dnagoat.training.read_ahead import ReadAhead
 from dnagoat.training.step.matching import count
 from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
@@ -73,6 +75,7 @@ def train(
         reader = open_reader(config.model.memory, data, say) if config.model.memory else None
         if reader is not None:
             config = config.but(memory_tables=reader.memory.name)
+        refuse_kernel(config.model.kernel, group.device)
         count(config.model)  # what cannot be a model is refused before anything is written
         _agreed(group, run_folder.open_folder(out) if group.main else None)
         held.enter_context(locked(out, group, say))
@@ -104,6 +107,7 @@ class Sitting:
         self.config, self.train, self.out, self.group, self.feed, self.how = config, config.train, out, group, feed, how
         self.engine = Engine(config, group, how, start, reader)
         self.memory = None if reader is None else MemoryFeed(feed, reader)
+        self.reading = ReadAhead(feed)
         self.validation = Validation(feed.dataset, config, group)
         self.progress = checkpoint.with_best(out, start.progress) if start else TrainingState()
         forget_peaks(group.device)
@@ -127,6 +131,7 @@ class Sitting:
             if self.group.main:
                 self.metrics.finish(self.engine.described())
         finally:
+            self.reading.close()
             if self.memory is not None:
                 self.memory.close()
             if self.group.main:
@@ -135,7 +140,7 @@ class Sitting:
     def _step(self, number: int) -> Step:
         """One optimizer step, its validation where one is due, and its row."""
         began, bases = perf_counter(), self.train.batch_size * self.feed.dataset.window
-        micro_batches = self.feed.micro_batches(number)
+        micro_batches = self.reading.micro_batches(number)
         features = None if self.memory is None else self.memory.features(number)
         try:
             loss, norm = self.engine.step(number, micro_batches, features)
@@ -180,15 +185,12 @@ class Sitting:
         return value
 
     def _advance(self, number: int, bases: int, val_nll: float | None) -> None:
-        scale, age = self.engine.loss_scale()
         self.progress = replace(
             self.progress,
             step=number,
             bases=self.progress.bases + bases,
             seconds=perf_counter() - self.began,
             val_nll=val_nll,
-            loss_scale=scale,
-            loss_scale_age=age,
         )
         if val_nll is not None and self.progress.better(val_nll):
             self.progress = replace(self.progress, best_step=number, best_val_nll=val_nll)
@@ -203,6 +205,8 @@ class Sitting:
         return Signals(number) if number else None
 
     def _save(self) -> None:
+        scale, age = self.engine.loss_scale()
+        self.progress = replace(self.progress, loss_scale=scale, loss_scale_age=age)
         state = self.engine.state(self.progress)
         refusal = None
         if self.group.main:

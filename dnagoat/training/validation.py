@@ -13,7 +13,7 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.feed import spread
 from dnagoat.training.launch.processes import Processes
-from dnagoat.training.step.loss import inputs_targets, scored, summed_loss
+from dnagoat.training.step.loss import count_scored, inputs_targets, summed_loss
 from dnagoat.training.step.precision import computing
 
 
@@ -37,14 +37,16 @@ class Validation:
         if not self.windows:
             return None
         model.eval()
-        nats, bases = 0.0, 0
+        nats = torch.zeros((), dtype=torch.float64, device=self.group.device)
+        bases = 0
         for first in range(0, len(self.starts), self.batch):
             part = slice(first, first + self.batch)
             codes = gather(self.dataset.tokens, self.starts[part], self.dataset.window)
+            counted = self.counted[part]
             inputs, targets = inputs_targets(codes, self.classes, self.group.device)
-            targets[torch.from_numpy(~self.counted[part]).to(targets.device)] = IGNORE
+            targets[counted.sum() :] = IGNORE  # those that only fill up are the last ones
             with computing(self.precision, self.group.device):
-                nats += float(summed_loss(model(inputs), targets))
-            bases += int(scored(targets).sum())
-        nats, bases_read = self.group.total(nats, bases)
-        return nats / bases_read if bases_read else None
+                nats += summed_loss(model(inputs), targets).double()
+            bases += count_scored(codes[counted], self.classes)
+        total, bases_read = self.group.total(float(nats), bases)
+        return total / bases_read if bases_read else None

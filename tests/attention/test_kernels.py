@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from dnagoat.attention import kernels
 from dnagoat.attention.biased import Bias
-from dnagoat.attention.kernels import Kernel, flash_fault, kernel_for, sdpa
+from dnagoat.attention.kernels import Kernel, kernel_for, refuse_kernel, sdpa
 from dnagoat.attention.normalisers import Softmax
 from dnagoat.attention.proof.kernel import DENSE, kernel_of
 from dnagoat.attention.proof.parity import SUBJECTS, Subject, layer_errors
@@ -89,11 +92,66 @@ def test_dense_refuses_what_is_too_long() -> None:
         softmax(x[:, :, :1], x, x, 1.0, False, None)
 
 
-@pytest.mark.skipif(flash_fault() is None, reason="flash-attn works here")
-def test_flash_is_refused_with_its_reason_and_auto_falls_back() -> None:
+def test_flash_is_refused_with_its_reason_before_a_run_is_begun() -> None:
     with pytest.raises(MissingError, match="kernel flash cannot be used here"):
-        DnaLM(ModelConfig(layers=1, kernel="flash"))
-    assert kernel_for("auto", "softmax", Softmax()) is sdpa
+        refuse_kernel("flash", torch.device("cpu"))
+    refuse_kernel("auto", torch.device("cpu"))
+
+
+class Untouched(ModuleType):
+    """Stands for the flash-attn package on a machine where it works: whoever calls it is told."""
+
+    def flash_attn_func(self, *given: Any, **more: Any) -> Tensor:
+        raise AssertionError("flash-attn was called with a tensor that it does not take")
+
+
+@pytest.mark.parametrize("name", ["auto", "flash"])
+def test_flash_is_chosen_by_the_tensor_not_by_the_machine(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """bfloat16 on the CPU of a machine with a GPU."""
+    monkeypatch.setitem(sys.modules, "flash_attn", Untouched("flash_attn"))
+    monkeypatch.setattr(kernels, "flash_fault", lambda: None)
+    q = torch.randn(1, 2, 9, 64, dtype=torch.bfloat16)
+    kernel = kernel_for(name, "softmax", Softmax())
+    torch.testing.assert_close(kernel(q, q, q, 0.1, True, None), sdpa(q, q, q, 0.1, True, None))
+
+
+@pytest.mark.parametrize(
+    ("capability", "dtype", "ran"),
+    [
+        ((8, 0), torch.bfloat16, "flash"),
+        ((8, 0), torch.float32, "sdpa"),
+        ((9, 0), torch.bfloat16, "sdpa"),
+        ((10, 0), torch.float16, "sdpa"),
+    ],
+)
+def test_auto_is_flash_where_it_is_faster(
+    capability: tuple[int, int], dtype: torch.dtype, ran: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    for other in ("flash", "sdpa"):
+        monkeypatch.setattr(kernels, other, lambda *_, other=other: calls.append(other))
+    monkeypatch.setattr(kernels, "flash_fault", lambda: None)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
+    with FakeTensorMode():
+        q = torch.empty(1, 2, 9, 64, dtype=dtype, device="cuda:0")
+        kernels.auto(q, q, q, 0.1, True, None)
+    assert calls == [ran]
+
+
+def test_flash_is_tried_with_real_tensors_whatever_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan makes its model of fake tensors, and the answer is kept."""
+    tried: list[bool] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(kernels, "_try_flash", lambda: tried.append(isinstance(torch.empty(1), FakeTensor)))
+    kernels.flash_fault.cache_clear()
+    try:
+        with FakeTensorMode():
+            DnaLM(ModelConfig(layers=1, kernel="auto"), seed=None)
+            assert not tried  # a model is made without trying anything
+            assert kernels.flash_fault() is None
+    finally:
+        kernels.flash_fault.cache_clear()
+    assert tried == [False]
 
 
 def test_a_sparse_normaliser_does_not_go_with_a_fused_kernel() -> None:

@@ -15,10 +15,12 @@ from dnagoat.config import ModelConfig, TrainConfig
 from dnagoat.measure import benchmark as benching
 from dnagoat.measure import peer
 from dnagoat.measure import trial as trying
+from dnagoat.measure import work as working
 from dnagoat.measure.benchmark import PUBLISHED, Row, bench, run
 from dnagoat.measure.job import PEER, Job, grid
 from dnagoat.measure.trial import NO_MEMORY, OK, REFUSED, trial
 from dnagoat.measure.work import Work
+from dnagoat.model.transformer import DnaLM
 from dnagoat_cli import app
 from tests.goat_settings import goat_settings
 
@@ -164,6 +166,32 @@ def test_warm_up_is_outside_the_clock_and_peaks_are_those_of_the_repeats(monkeyp
     assert happened == ["reset", "built", *3 * ["call"], "reset", *2 * ["call"], "read", "profiled"]
     assert result["seconds"] == result["process_seconds"] == [4, 5]
     assert (result["resident_peak"], result["resident_before"]) == (5, 0)
+    calls, now = 0, 0.0
+    assert trial(jobs(arms=[PEER])[0].but(warmup=0, repeats=1, seconds=7.5))["seconds"] == [1, 2, 3, 4]
+
+
+def test_a_profile_of_writing_is_of_two_bases_not_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def generate(model: object, prompts: object, length: int, options: object, **more: object) -> list[object]:
+        asked.append(length)
+        return []
+
+    monkeypatch.setattr(working, "generate", generate)
+    work = working.work_of(jobs(whats=["generate"], lengths=[300])[0])
+    work.call()
+    assert work.glimpse is not None
+    work.glimpse()
+    assert asked == [300, 2]
+
+
+def test_a_compiled_model_can_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(DnaLM, "compile", lambda model: asked.append("compiled"))
+    for what in ("train", "evaluate"):
+        working.work_of(jobs(whats=[what], compiled=True)[0])
+    assert asked == ["compiled"] * 2
+    assert trial(jobs(whats=["generate"], compiled=True)[0])["outcome"] == REFUSED
 
 
 @pytest.fixture

@@ -50,7 +50,13 @@ def bench(
     ] = False,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=WHERE)] = "auto",
     rounds: Annotated[int, typer.Option(min=1, help="Processes of each arm.", rich_help_panel=WHERE)] = 3,
-    repeats: Annotated[int, typer.Option(min=1, help="Timed calls in each.", rich_help_panel=WHERE)] = 5,
+    repeats: Annotated[int, typer.Option(min=1, help="Timed calls in each, at least.", rich_help_panel=WHERE)] = 5,
+    seconds: Annotated[
+        float, typer.Option(min=0, help="Seconds that they take together, at least.", rich_help_panel=WHERE)
+    ] = 1.0,
+    compiled: Annotated[
+        bool, typer.Option("--compile", help="torch.compile the model.", rich_help_panel=WHERE)
+    ] = False,
     warmup: Annotated[int, typer.Option(min=0, help="Calls before the clock starts.", rich_help_panel=WHERE)] = 2,
     out: Annotated[
         Path | None, typer.Option(help="File for the rows, as JSON (-: standard output); a report can show it.")
@@ -78,6 +84,8 @@ def bench(
         device=device,
         warmup=warmup,
         repeats=repeats,
+        seconds=seconds,
+        compiled=compiled,
     )
     result = _measure(jobs, rounds, paper=paper)
     if out is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -52,9 +53,8 @@ def _recall(task: TaskName) -> Callable[..., None]:
         from dnagoat.evaluation.probes.sweep import Sweep
 
         options = sizes.options(task)
-        _carry_out(
-            task, result, lambda out, device, tell: recall(options, device, tell, Sweep(out, jobs, result.force))
-        )
+        sweep = partial(Sweep, jobs=jobs, force=result.force, device=result.device)
+        _carry_out(task, result, lambda out, device, tell: recall(options, device, tell, sweep(out)))
 
     return command
 
@@ -88,9 +88,8 @@ def induction(sizes: o.Induction, result: o.Result, jobs: o.Jobs = 1) -> None:
     from dnagoat.evaluation.probes.sweep import Sweep
 
     options = sizes.options()
-    _carry_out(
-        "induction", result, lambda out, device, tell: run(options, device, tell, Sweep(out, jobs, result.force))
-    )
+    sweep = partial(Sweep, jobs=jobs, force=result.force, device=result.device)
+    _carry_out("induction", result, lambda out, device, tell: run(options, device, tell, sweep(out)))
 
 
 EXTRAPOLATE = """

@@ -139,6 +139,9 @@ def show_environment(facts: dict[str, Any]) -> None:
     packages = "   ".join(f"{name} {version}" for name, version in facts["packages"].items() if version)
     console.print(f"[bold]dnagoat {facts['dnagoat']}[/bold]   python {facts['python']}   {facts['system']}")
     console.print(packages, style="dim")
+    console.print(f"NVIDIA driver {facts['driver'] or 'none'}   torch is built for CUDA {facts['cuda'] or 'none'}")
+    if facts["idle_gpu"]:
+        console.print(facts["idle_gpu"], style="yellow")
     draw_tables([devices(facts), kernels(facts)], console)
     console.print(f"Subnormal numbers on the CPU: {facts['subnormals']}")
 

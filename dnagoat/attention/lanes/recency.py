@@ -28,34 +28,34 @@ CONSTANT = 256.0
 
 
 class SlopeLanes(Function):
-    """Slopes (H,) -> query lanes (..., H, T, 5), with a backward that measures positions from the query, not from 0.
+    """Slopes (..., H) -> query lanes (..., H, T, 5); backward measures positions from the query, not from 0.
 
     The slope's gradient is sum_ij dZ_ij j. Rows of dZ sum to zero only up to the kernel's rounding, and far keys
     multiply what is left. The lane with a constant key returns that rest, eps_i, as its gradient, so that
     sum_j dZ_ij (j - i) = step (dq_a - a_i eps_i) + (dq_b - b_i eps_i) can be formed without it, step = 512 or 1.
     Where b jumps by 512 between neighbours, dq_a and dq_b cancel and half precision has few digits left: the residual
-    lanes hold j + 256, whose jumps lie half-way, and each query takes the pair that jumps far from it.
+    lanes hold j + 256, whose jumps lie half-way, and each query takes the pair that jumps far from it: that is what
+    `along` (..., T, 5) multiplies a query's gradient with. Five products are summed before any are summed over queries.
     """
 
     @staticmethod
-    def forward(ctx, slopes: Tensor, pieces: Tensor, root: float, step: int) -> Tensor:  # type: ignore[no-untyped-def]
-        ctx.root, ctx.step, ctx.dtype = root, step, slopes.dtype
-        ctx.save_for_backward(pieces)
-        steep = slopes[:, None] * root
-        constant = steep * (step * pieces[..., 0] + pieces[..., 1]).unsqueeze(-2) / -CONSTANT
-        high, rest = (part.expand_as(constant) for part in high_and_residual(steep))
-        return torch.stack([step * high, high, constant, step * rest, rest], dim=-1)
+    def forward(  # type: ignore[no-untyped-def]
+        ctx, slopes: Tensor, constants: Tensor, along: Tensor, root: float, step: int
+    ) -> Tensor:
+        ctx.root, ctx.shape, ctx.dtype = root, slopes.shape, slopes.dtype
+        ctx.save_for_backward(along)
+        steep = slopes[..., None] * root
+        constant = steep * constants.unsqueeze(-2)
+        high, rest = high_and_residual(steep)
+        parts = (high if step == 1 else step * high, high, constant, rest if step == 1 else step * rest, rest)
+        return torch.stack([part.expand_as(constant) for part in parts], dim=-1)
 
     @staticmethod
-    def backward(ctx, grad: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[no-untyped-def]
-        (pieces,) = ctx.saved_tensors
-        a, b, shifted_a, shifted_b = pieces.unsqueeze(-3).unbind(-1)
-        along_a, along_b, constant, along_shifted_a, along_shifted_b = grad.unbind(-1)
-        residual = constant / CONSTANT
-        plain = ctx.step * (along_a - a * residual) + (along_b - b * residual)
-        shifted = ctx.step * (along_shifted_a - shifted_a * residual) + (along_shifted_b - shifted_b * residual)
-        from_query = torch.where(b.abs() <= ctx.step // 4, plain, shifted)
-        return (ctx.root * from_query.sum(-1).reshape(-1, grad.shape[-3]).sum(0)).to(ctx.dtype), None, None, None
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, None, None, None, None]:  # type: ignore[no-untyped-def]
+        (along,) = ctx.saved_tensors
+        from_query = (grad * along.unsqueeze(-3)).sum(-1)
+        slopes = ctx.root * from_query.sum(-1).sum_to_size(ctx.shape)
+        return slopes.to(ctx.dtype), None, None, None, None
 
 
 def step_at(at: At, dtype: torch.dtype) -> int:
@@ -81,13 +81,27 @@ def pieces_at(at: At, positions: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def query_lanes(slopes: Tensor, at: At, root: float) -> Tensor:
-    """(..., H, T, 5)."""
-    pieces, step = pieces_at(at, at.queries, slopes.dtype), step_at(at, slopes.dtype)
-    return SlopeLanes.apply(slopes, pieces, root, step)  # type: ignore[no-any-return, no-untyped-call]
+    """(..., H, T, 5) of slopes (..., H)."""
+    step = step_at(at, slopes.dtype)
+
+    def make(positions: Tensor) -> tuple[Tensor, Tensor]:
+        """What the third lane is of a slope, (..., T), and what a slope's gradient is of those of its lanes."""
+        a, b, shifted_a, shifted_b = pieces_at(at, positions, slopes.dtype).unbind(-1)
+        constant, shifted = (step * high + rest for high, rest in ((a, b), (shifted_a, shifted_b)))
+        near = (b.abs() <= step // 4).to(slopes.dtype)
+        far = 1 - near
+        residual = torch.where(near > 0, constant, shifted) / -CONSTANT
+        return constant / -CONSTANT, torch.stack([step * near, near, residual, step * far, far], dim=-1)
+
+    constants, along = at.once("slopes", at.queries, make)
+    return SlopeLanes.apply(slopes, constants, along, root, step)  # type: ignore[no-any-return, no-untyped-call]
 
 
-def key_lanes(heads: int, at: At, dtype: torch.dtype) -> Tensor:
-    """(..., H, S, 5)."""
-    a, b, shifted_a, shifted_b = pieces_at(at, at.keys, dtype).unbind(-1)
-    lanes = torch.stack([a, b, torch.full_like(a, CONSTANT), shifted_a, shifted_b], dim=-1)
-    return lanes.unsqueeze(-3).expand(*lanes.shape[:-2], heads, *lanes.shape[-2:])
+def key_lanes(at: At, dtype: torch.dtype) -> Tensor:
+    """(..., 1, S, 5), the same for all heads."""
+
+    def make(positions: Tensor) -> Tensor:
+        a, b, shifted_a, shifted_b = pieces_at(at, positions, dtype).unbind(-1)
+        return torch.stack([a, b, torch.full_like(a, CONSTANT), shifted_a, shifted_b], dim=-1).unsqueeze(-3)
+
+    return at.once("slope keys", at.keys, make)

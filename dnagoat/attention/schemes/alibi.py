@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dnagoat.attention.schemes.base import At, Pair, PositionScheme
@@ -47,8 +48,16 @@ class Alibi(PositionScheme):
         from dnagoat.attention.lanes import recency
 
         query = recency.query_lanes(self.slopes, at, self.root)
-        key = recency.key_lanes(self.heads, at, self.slopes.dtype)
+        key = recency.key_lanes(at, self.slopes.dtype)
+        key = key.expand(*key.shape[:-3], self.heads, *key.shape[-2:])
         return pad(query, (0, 1)), pad(key, (0, 1))
+
+    @classmethod
+    def lanes_of(cls, schemes: Sequence[PositionScheme], at: At) -> Pair | None:
+        lanes = schemes[0].lanes_at(at)  # slopes are fixed, and those of every layer
+        assert lanes is not None
+        query, key = (side.expand(len(schemes), *side.shape) for side in lanes)
+        return query, key
 
     def recency(self) -> Tensor:
         return self.slopes

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import silu, softplus
 
 from dnagoat.attention.schemes.goat import Form, GoatConfig
-from dnagoat.attention.schemes.parts import Part, Recency, Sink, Slopes, Spectral
+from dnagoat.attention.schemes.parts import Part, Recency, Sink, Slopes, Spectral, Weights, mapped
 from dnagoat.config import ModelConfig
 
 
@@ -29,9 +29,9 @@ class AuthorsSink(Sink):
         super().__init__(config, goat)
         self.outer = nn.Linear(goat.sink_width, 1)
 
-    def network(self, features: Tensor) -> Tensor:
-        shape: Tensor = self.outer(silu(self.inner(features))).squeeze(-1)
-        return shape
+    def network(self, features: Tensor, own: Weights) -> Tensor:
+        hidden = silu(mapped(features, own["inner.weight"], own["inner.bias"]))
+        return mapped(hidden, own["outer.weight"], own["outer.bias"]).squeeze(-1)
 
     def exact_network(self, inner: Tensor) -> Tensor:
         return inner / (1 + torch.exp(-inner)) @ self.outer.weight.double()[0] + self.outer.bias.double()
@@ -47,6 +47,9 @@ class AuthorsRecency(Slopes):
     @property
     def slopes(self) -> Tensor:  # type: ignore[override]
         return softplus(self.raw)
+
+    def slopes_of(self, own: Weights) -> Tensor:
+        return softplus(own["raw"])
 
     def exact_slopes(self) -> Tensor:
         return self.raw.double().exp().log1p()

@@ -12,7 +12,7 @@ plain float64. Reading that needs no torch: a scheme becomes a torch module when
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Self, TypeVar
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch.nn import Module
 
+    from dnagoat.attention.lanes.stacked import Lanes
     from dnagoat.config import ModelConfig
 
     Pair = tuple[Tensor, Tensor]
@@ -56,6 +57,7 @@ class At:
         self.queries = queries
         self.keys = queries if keys is None else keys
         self.origin, self.single = origin, single
+        self.lanes: list[Lanes] | None = None  # of each layer, where they were made for all of them in one pass
         self._made: dict[tuple[str, int], Tensor | Pair] = {}
 
     @classmethod
@@ -75,6 +77,12 @@ class At:
         """The same keys and the last `count` queries; what was made for the keys need not be made again."""
         at = At(self.queries[-count:], self.keys, self.origin, self.single)
         at._made = dict(self._made)
+        return at
+
+    def again(self) -> At:
+        """The same positions for another forward, with all that was made for them: nothing of it is learned."""
+        at = At(self.queries, self.keys, self.origin, self.single)
+        at._made = self._made
         return at
 
     def once(self, name: str, positions: Tensor, make: Callable[[Tensor], Made]) -> Made:
@@ -167,6 +175,14 @@ class PositionScheme(Module):
     def lanes_at(self, at: At) -> Pair | None:
         """Query lanes (H, T, P) and key lanes (H, S, P), or with a leading B: product / `root` = log-prior."""
         return None
+
+    @classmethod
+    def lanes_of(cls, schemes: Sequence[PositionScheme], at: At) -> Pair | None:
+        """The same of several layers' schemes, all of this class, with a leading L."""
+        import torch
+
+        pairs = [pair for scheme in schemes if (pair := scheme.lanes_at(at)) is not None]
+        return (torch.stack([query for query, _ in pairs]), torch.stack([key for _, key in pairs])) if pairs else None
 
     def bias(self, at: At) -> Tensor | None:
         """(H, T, S), or with a leading B: nats that are added to the scores, where lanes cannot hold them. Any block of

@@ -38,20 +38,27 @@ class BiasedRope(Rope):
         from torch import nn
 
         super().__init__(config, layer)
-        own = self.settings_as(WaveSettings)
-        self.own = own.frequencies() if own.init == "distances" else torch.empty(0)
-        if 2 * len(self.own) > self.content:
-            raise OptionError(
-                f"rope+bias starts with {len(self.own)} periods, which turn {2 * len(self.own)} dimensions, more than "
-                f"a head of {self.content}; give fewer periods, init uniform, or wider heads"
-            )
         self.query_bias = nn.Parameter(torch.zeros(self.heads, self.content))
         self.key_bias = nn.Parameter(torch.zeros(self.heads, self.content))
 
-    def frequencies(self, pairs: int) -> Tensor:
+    @property
+    def own(self) -> Tensor:
+        """(R,) radians a base, float64: of the periods that its peaks are made of."""
         import torch
 
-        return torch.cat([self.own, super().frequencies(pairs - len(self.own))])
+        own = self.settings_as(WaveSettings)
+        return own.frequencies() if own.init == "distances" else torch.empty(0)
+
+    def ladder(self, pairs: int) -> Tensor:
+        import torch
+
+        own = self.own
+        if len(own) > pairs:
+            raise OptionError(
+                f"rope+bias starts with {len(own)} periods, which turn {2 * len(own)} dimensions, more than "
+                f"a head of {2 * pairs}; give fewer periods, init uniform, or wider heads"
+            )
+        return torch.cat([own, super().ladder(pairs - len(own))])
 
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
         query, key = self.query_bias[:, None].to(q.dtype), self.key_bias[:, None].to(k.dtype)

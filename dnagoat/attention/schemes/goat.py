@@ -24,7 +24,7 @@ from dnagoat.attention.schemes.waves import WaveSettings
 if TYPE_CHECKING:
     from torch import Generator, Tensor
 
-    from dnagoat.attention.schemes.parts import Part
+    from dnagoat.attention.schemes.parts import Part, Weights
     from dnagoat.config import ModelConfig
 
 PartName = Literal["spectral", "sink", "recency"]
@@ -161,12 +161,38 @@ class Goat(PositionScheme):
         return list(self.parts.values())  # type: ignore[arg-type]
 
     def lanes_at(self, at: At) -> Pair:
-        import torch
-        from torch.nn.functional import pad
+        return self._lanes(at, [part.weights() for part in self._parts()])
 
-        query = torch.cat([part.query(at, self.root) for part in self._parts()], dim=-1)
-        key = torch.cat([part.key(at, self.root) for part in self._parts()], dim=-1)
-        return pad(query, (0, self._spare)), pad(key, (0, self._spare))
+    @classmethod
+    def lanes_of(cls, schemes: Sequence[PositionScheme], at: At) -> Pair | None:
+        from dnagoat.attention.lanes.stacked import stack
+
+        layers = [scheme._parts() for scheme in schemes if isinstance(scheme, cls)]
+        if any(type(part) is not type(first) for layer in layers for part, first in zip(layer, layers[0], strict=True)):
+            return super().lanes_of(schemes, at)  # one of them has a part that is switched off
+        first = schemes[0]
+        assert isinstance(first, cls)
+        return first._lanes(at, stack([[part.weights() for part in layer] for layer in layers]))
+
+    def _lanes(self, at: At, weights: Sequence[Weights]) -> Pair:
+        """Lanes of all parts side by side; `weights` are those of each part, of one layer or of several."""
+        import torch
+
+        dtype, sides = next(iter(weights[0].values())).dtype, []
+
+        def spare(positions: Tensor) -> Tensor:
+            return torch.zeros_like(positions, dtype=dtype).unsqueeze(-2).unsqueeze(-1)
+
+        parts = list(zip(self._parts(), weights, strict=True))
+        for side, positions in (("query", at.queries), ("key", at.keys)):
+            lanes = [getattr(part, side)(at, self.root, own) for part, own in parts]
+            if self._spare:
+                lanes.append(at.once("spare", positions, spare))
+            common = torch.broadcast_shapes(  # type: ignore[no-untyped-call]
+                (self.heads, 1), *(each.shape[:-1] for each in lanes)
+            )
+            sides.append(torch.cat([each.expand(*common, -1) for each in lanes], dim=-1))
+        return sides[0], sides[1]
 
     def constrain(self) -> None:
         for part in self._parts():
@@ -197,7 +223,7 @@ class Goat(PositionScheme):
 
     def sink(self, at: At) -> Tensor | None:
         part = self._part("sink")
-        return None if part is None else part.value(at)
+        return None if part is None else part.value(at, part.weights())
 
     def waves(self) -> Waves | None:
         part = self._part("spectral")
@@ -210,7 +236,8 @@ class Goat(PositionScheme):
         if part is None:
             return None
         with torch.no_grad():
-            product: Tensor = part.query(at, self.root).double() @ part.key(at, self.root).double().mT
+            own = part.weights()
+            product: Tensor = part.query(at, self.root, own).double() @ part.key(at, self.root, own).double().mT
             return product / self.root
 
     def _part(self, name: str) -> Any:

@@ -5,30 +5,41 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 
 from dnagoat.attention.lanes import recency
 from dnagoat.attention.lanes.exact import high_and_residual
-from dnagoat.attention.lanes.sinusoids import waves
+from dnagoat.attention.lanes.sinusoids import as_bits, from_bits, waves
 from dnagoat.attention.schemes.base import At, Pair
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig
+
+Weights = Mapping[str, Tensor]
 
 SINK_FACTOR = 8.0  # the sink's query lanes: a power of two, which no precision rounds, near sqrt(content)
 SINK_RANGE = 10.0  # in the proof: nats between the strongest and the weakest position
 
 
 class Part(nn.Module):
-    """One summand of the log-prior: `query` (..., H, T, P) times `key` (..., H, S, P) is it times root."""
+    """One summand of the log-prior: `query` (..., H, T, P) times `key` (..., H, S, P) is it times root.
+
+    Both are made of `own` weights, which are the part's or those of several layers, each with a leading L. A dimension
+    that they do not depend on may be lacking or 1.
+    """
 
     lanes: int
 
-    def query(self, at: At, root: float) -> Tensor:
+    def weights(self) -> Weights:
+        """The part's parameters by name."""
+        return dict(self.named_parameters())
+
+    def query(self, at: At, root: float, own: Weights) -> Tensor:
         raise NotImplementedError
 
-    def key(self, at: At, root: float) -> Tensor:
+    def key(self, at: At, root: float, own: Weights) -> Tensor:
         raise NotImplementedError
 
     def constrain(self) -> None:
@@ -42,6 +53,14 @@ class Part(nn.Module):
         """Puts parameters over their whole range."""
 
 
+def mapped(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x (..., T, F) through one linear map (N, F), or through each of several (L, N, F) -> (..., T, N)."""
+    if weight.dim() == 2:
+        return nn.functional.linear(x, weight, bias)
+    x = x.expand(len(weight), *x.shape[-2:])
+    return x @ weight.mT if bias is None else torch.baddbmm(bias[:, None], x, weight.mT)
+
+
 class Mute(Part):
     """A part whose lanes are there, for the head's width is fixed, and say nothing."""
 
@@ -49,15 +68,20 @@ class Mute(Part):
         super().__init__()
         self.part, self.lanes = part, part.lanes
 
-    def query(self, at: At, root: float) -> Tensor:
-        return torch.zeros_like(self.part.query(at, root))
+    def weights(self) -> Weights:
+        return self.part.weights()
 
-    def key(self, at: At, root: float) -> Tensor:
-        return self.part.key(at, root)
+    def query(self, at: At, root: float, own: Weights) -> Tensor:
+        return torch.zeros_like(self.part.query(at, root, own))
+
+    def key(self, at: At, root: float, own: Weights) -> Tensor:
+        return self.part.key(at, root, own)
 
 
 class Spectral(Part):
     """sum_r a_r cos w_r (i-j) + b_r sin w_r (i-j): `even` a is symmetric, `odd` b knows the direction."""
+
+    turns: Tensor  # the frequencies' bits, where they are not learned
 
     def __init__(self, config: ModelConfig, goat: GoatConfig) -> None:
         super().__init__()
@@ -65,27 +89,34 @@ class Spectral(Part):
         self.even = nn.Parameter(torch.zeros(config.heads, goat.rank))
         self.odd = nn.Parameter(torch.zeros(config.heads, goat.rank))
         self.learned = nn.Parameter(goat.frequencies().log().float()) if goat.learn_periods else None
-        self._goat = goat
+        self.register_buffer("turns", as_bits(goat.frequencies()), persistent=False)
 
     @property
     def frequencies(self) -> Tensor:
         """(R,) radians a base, float64."""
-        return self._goat.frequencies() if self.learned is None else self.learned.double().exp()
+        return self.frequencies_of(self.weights())
 
-    def _waves(self, at: At, positions: Tensor) -> Pair:
+    def frequencies_of(self, own: Weights) -> Tensor:
+        return own["learned"].double().exp() if "learned" in own else from_bits(self.turns)
+
+    def _waves(self, at: At, positions: Tensor, own: Weights) -> Pair:
+        """Cosines then sines, and sines then the opposite of cosines, (..., 1, T, 2R)."""
+
         def make(p: Tensor) -> Pair:
-            return waves(p, self.frequencies, self.even.dtype)
+            cosine, sine = waves(p if own["even"].dim() == 2 else p[None], self.frequencies_of(own), own["even"].dtype)
+            return torch.cat([cosine, sine], -1).unsqueeze(-3), torch.cat([sine, -cosine], -1).unsqueeze(-3)
 
-        return at.once("spectral", positions, make) if self.learned is None else make(positions)
+        if "learned" in own:
+            return make(positions)
+        return at.once("spectral", positions, make)
 
-    def query(self, at: At, root: float) -> Tensor:
-        cosine, sine = (wave.unsqueeze(-3) for wave in self._waves(at, at.queries))
-        even, odd = root * self.even[:, None], root * self.odd[:, None]
-        return torch.cat([even * cosine + odd * sine, even * sine - odd * cosine], dim=-1)
+    def query(self, at: At, root: float, own: Weights) -> Tensor:
+        symmetric, directed = self._waves(at, at.queries, own)
+        even, odd = (root * torch.cat([own[name]] * 2, -1).unsqueeze(-2) for name in ("even", "odd"))
+        return torch.addcmul(even * symmetric, odd, directed)
 
-    def key(self, at: At, root: float) -> Tensor:
-        lanes = torch.cat(self._waves(at, at.keys), dim=-1)
-        return lanes.unsqueeze(-3).expand(*lanes.shape[:-2], len(self.even), *lanes.shape[-2:])
+    def key(self, at: At, root: float, own: Weights) -> Tensor:
+        return self._waves(at, at.keys, own)[0]
 
     @torch.no_grad()
     def constrain(self) -> None:
@@ -109,12 +140,13 @@ class Sink(Part):
     """
 
     lanes = 2
+    turns: Tensor  # the frequencies' bits
 
     def __init__(self, config: ModelConfig, goat: GoatConfig) -> None:
         super().__init__()
         self.context = config.context
-        self.count, self._ladder = goat.sink_frequencies, goat.ladder
-        self.inner = nn.Linear(2 * self.count + 2, goat.sink_width)
+        self.register_buffer("turns", as_bits(goat.ladder(goat.sink_frequencies)), persistent=False)
+        self.inner = nn.Linear(2 * goat.sink_frequencies + 2, goat.sink_width)
         self.outer = nn.Linear(goat.sink_width, 1, bias=False)
         self.gain = nn.Parameter(torch.zeros(config.heads))
         self.first = nn.Parameter(torch.zeros(config.heads))
@@ -122,7 +154,7 @@ class Sink(Part):
     @property
     def frequencies(self) -> Tensor:
         """(M,) radians a base, float64."""
-        return self._ladder(self.count)
+        return from_bits(self.turns)
 
     def features(self, positions: Tensor) -> Tensor:
         """(..., T) -> (..., T, 2M + 2)."""
@@ -131,22 +163,29 @@ class Sink(Part):
         scaled = torch.stack([j / self.context, j.log1p() / math.log1p(self.context)], dim=-1)
         return torch.cat([*waves(positions, self.frequencies, dtype), scaled.to(dtype)], dim=-1)
 
-    def network(self, features: Tensor) -> Tensor:
+    def network(self, features: Tensor, own: Weights) -> Tensor:
         """(..., T, 2M + 2) -> (..., T), the same for all heads."""
-        shape: Tensor = self.outer(torch.tanh(self.inner(features))).squeeze(-1)
-        return shape
+        hidden = torch.tanh(mapped(features, own["inner.weight"], own["inner.bias"]))
+        return mapped(hidden, own["outer.weight"]).squeeze(-1)
 
-    def value(self, at: At) -> Tensor:
+    def value(self, at: At, own: Weights) -> Tensor:
         """u(j) of each head at the keys, (..., H, S)."""
-        shape = self.network(at.once("sink", at.keys, self.features)).unsqueeze(-2)
-        return self.gain[:, None] * shape + self.first[:, None] * (at.keys == 0).to(shape.dtype).unsqueeze(-2)
+        dtype = self.gain.dtype
+        shape = self.network(at.once("sink", at.keys, self.features), own).unsqueeze(-2)
+        first = at.once("first", at.keys, lambda keys: (keys == 0).to(dtype).unsqueeze(-2))
+        return torch.addcmul(own["gain"].unsqueeze(-1) * shape, own["first"].unsqueeze(-1), first)
 
-    def query(self, at: At, root: float) -> Tensor:
-        shape = (*at.queries.shape[:-1], len(self.gain), at.queries.shape[-1], self.lanes)
-        return self.gain.new_full((), SINK_FACTOR).expand(shape)
+    def query(self, at: At, root: float, own: Weights) -> Tensor:
+        dtype = self.gain.dtype
 
-    def key(self, at: At, root: float) -> Tensor:
-        return torch.stack(high_and_residual(self.value(at) * (root / SINK_FACTOR)), dim=-1)
+        def make(positions: Tensor) -> Tensor:
+            shape = (*positions.shape[:-1], 1, positions.shape[-1], self.lanes)
+            return torch.full(shape, SINK_FACTOR, dtype=dtype, device=positions.device)
+
+        return at.once("sink queries", at.queries, make)
+
+    def key(self, at: At, root: float, own: Weights) -> Tensor:
+        return torch.stack(high_and_residual(self.value(at, own) * (root / SINK_FACTOR)), dim=-1)
 
     def exact(self, i: Tensor, j: Tensor) -> Tensor:
         """gain * network(features of j) + first * [j = 0]."""
@@ -162,7 +201,7 @@ class Sink(Part):
 
     def spread(self, generator: torch.Generator, slope: float) -> None:
         self.gain.fill_(1.0)
-        seen = self.value(At(torch.arange(1024)))[0]
+        seen = self.value(At(torch.arange(1024, device=self.gain.device)), self.weights())[0]
         self.gain.copy_(SINK_RANGE / (seen.max() - seen.min()) * torch.linspace(1, -1, len(self.gain)))
         self.first.uniform_(-3, 3, generator=generator)
 
@@ -173,11 +212,14 @@ class Slopes(Part):
     lanes = recency.LANES
     slopes: Tensor
 
-    def query(self, at: At, root: float) -> Tensor:
-        return recency.query_lanes(self.slopes, at, root)
+    def slopes_of(self, own: Weights) -> Tensor:
+        return own["slopes"]
 
-    def key(self, at: At, root: float) -> Tensor:
-        return recency.key_lanes(len(self.slopes), at, self.slopes.dtype)
+    def query(self, at: At, root: float, own: Weights) -> Tensor:
+        return recency.query_lanes(self.slopes_of(own), at, root)
+
+    def key(self, at: At, root: float, own: Weights) -> Tensor:
+        return recency.key_lanes(at, self.slopes.dtype)
 
     def exact(self, i: Tensor, j: Tensor) -> Tensor:
         return self.exact_slopes()[:, None, None] * j

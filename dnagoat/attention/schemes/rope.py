@@ -32,6 +32,7 @@ class Rope(PositionScheme):
 
     settings = RopeSettings
     colours = ("#0072b2", "#5aaef0")
+    turns: Tensor  # the frequencies' bits
     published: ClassVar[Published | None] = Published(nll=1.2054, tokens_per_second=138_171, cuda_peak=2.86e9)
 
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
@@ -39,8 +40,15 @@ class Rope(PositionScheme):
         if self.content % 2:
             raise OptionError(f"a content of {self.content} cannot be turned in pairs, as RoPE does; make it even")
         self.base = self.settings_as(RopeSettings).rope_base
+        self.turn(self.content // 2)
 
-    def frequencies(self, pairs: int) -> Tensor:
+    def turn(self, pairs: int) -> None:
+        """Makes it turn so many pairs of dimensions; those of its content, if nobody says otherwise."""
+        from dnagoat.attention.lanes.sinusoids import as_bits
+
+        self.register_buffer("turns", as_bits(self.ladder(pairs)), persistent=False)
+
+    def ladder(self, pairs: int) -> Tensor:
         """(C / 2,) radians a base, float64."""
         from dnagoat.attention.lanes.sinusoids import ladder
 
@@ -50,11 +58,11 @@ class Rope(PositionScheme):
         import torch
 
         from dnagoat.attention.lanes.rotation import turned
-        from dnagoat.attention.lanes.sinusoids import waves
+        from dnagoat.attention.lanes.sinusoids import from_bits, waves
 
         def make(positions: Tensor) -> Pair:
             precise = torch.promote_types(q.dtype, torch.float32)
-            cosine, sine = waves(positions, self.frequencies(q.shape[-1] // 2), precise)
+            cosine, sine = waves(positions, from_bits(self.turns), precise)
             return cosine.unsqueeze(-3), sine.unsqueeze(-3)
 
         return (

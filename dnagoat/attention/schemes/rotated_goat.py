@@ -28,6 +28,7 @@ class RotatedGoat(Goat):
     def __init__(self, config: ModelConfig, layer: int = 0) -> None:
         super().__init__(config, layer)
         self.rope = Rope(config, layer)
+        self.rope.turn(self.content // 2)  # what the lanes leave
 
     def rotate(self, q: Tensor, k: Tensor, at: At, before: Pair | None = None) -> tuple[Tensor, Tensor, Pair | None]:
         return self.rope.rotate(q, k, at, before)

@@ -25,5 +25,5 @@ class Sinusoidal(PositionScheme):
         from dnagoat.attention.lanes.sinusoids import ladder, waves
 
         width = x.shape[-1]
-        cosine, sine = waves(at.queries, ladder(width // 2, 10_000.0), x.dtype)
+        cosine, sine = waves(at.queries, ladder(width // 2, 10_000.0, x.device), x.dtype)
         return x * math.sqrt(width) + torch.cat([sine, cosine], dim=-1)

@@ -30,6 +30,7 @@ from dnagoat.counts.memory.text import empty_text, put
 from dnagoat.counts.memory.words import Tables
 from dnagoat.errors import DatasetError
 from dnagoat.files import read_json, write_json
+from dnagoat.folders import NO_LOCKS
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 
@@ -186,7 +187,11 @@ def _locked(folder: Path) -> Iterator[None]:
     """One process at a time; the lock is on the dataset's folder itself and falls with its holder."""
     lock = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        except OSError as fault:  # then two may build, and the later one takes the place of the other's
+            if fault.errno not in NO_LOCKS:
+                raise
         yield
     finally:
         os.close(lock)

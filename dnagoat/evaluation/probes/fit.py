@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import NamedTuple
 
 import torch
@@ -53,14 +54,15 @@ def fit(model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig) -> Iter
         with computing(train.precision, device):
             logits = model(inputs)
         loss = summed_loss(logits, targets) / (targets != IGNORE).sum()
-        if not torch.isfinite(loss):
-            raise TrainingError(f"step {step:,} of the probe has a non-finite loss; try a lower --lr")
         optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), train.clip)
         optimizer.step()
         model.constrain()
-        yield Fitted(step, float(loss.detach()))
+        nats = float(loss.detach())
+        if not isfinite(nats):
+            raise TrainingError(f"step {step:,} of the probe has a non-finite loss; try a lower --lr")
+        yield Fitted(step, nats)
     model.eval()
 
 

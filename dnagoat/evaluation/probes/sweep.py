@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -21,6 +22,7 @@ from dnagoat.evaluation.probes.finished import Row, Unit
 from dnagoat.progress import Progress, silent
 from dnagoat.training.engine import OutOfMemory, memory_named
 from dnagoat.training.kept.lock import locked
+from dnagoat.training.launch.devices import VISIBLE, least_used, visible_gpus
 from dnagoat.training.launch.processes import Processes
 from dnagoat.training.loop import nobody
 
@@ -32,11 +34,14 @@ FRESH = get_context("spawn")  # a fork would take over a device and threads that
 
 @dataclass(frozen=True)
 class Sweep:
-    """Where rows are kept (nowhere without a folder), how many models train at once, what may be replaced."""
+    """Where rows are kept (nowhere without a folder), how many models train at once, what may be replaced, and what was
+    said of the device: with `auto` or `cuda` each model of those at work has a GPU of its own where there are as many.
+    """
 
     out: Path | None = None
     jobs: int = 1
     force: bool = False
+    device: str = "cpu"
 
     def run(self, settings: Row, units: Sequence[U], work: Work[U], progress: Progress) -> dict[U, Row]:
         """What `work` finds for every unit; rows of the same settings that are there already are not made again.
@@ -61,7 +66,7 @@ class Sweep:
     def _made(self, units: Sequence[U], work: Work[U], progress: Progress) -> Iterator[tuple[U, Row]]:
         if self.jobs == 1:
             return ((unit, _done(work, unit, progress)) for unit in units)
-        return _side_by_side(units, work, self.jobs, progress)
+        return _side_by_side(units, work, self.jobs, visible_gpus(self.device), progress)
 
 
 def _done(work: Work[U], unit: U, progress: Progress) -> Row:
@@ -79,34 +84,39 @@ def _describe(unit: Unit) -> str:
     return ", ".join(map(str, unit))
 
 
-def _side_by_side(units: Sequence[U], work: Work[U], jobs: int, progress: Progress) -> Iterator[tuple[U, Row]]:
+def _side_by_side(
+    units: Sequence[U], work: Work[U], jobs: int, gpus: Sequence[str], progress: Progress
+) -> Iterator[tuple[U, Row]]:
     """Each unit in a fresh process, as they end; a fault of one ends the others."""
     waiting, total = list(units), len(units)
-    running: dict[Connection, tuple[U, SpawnProcess]] = {}
+    running: dict[Connection, tuple[U, SpawnProcess, str | None]] = {}
     progress(f"{jobs} side by side", 0, total)
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
                 unit = waiting.pop(0)
                 ours, theirs = FRESH.Pipe(duplex=False)
-                process = FRESH.Process(target=_send, args=(theirs, work, unit), daemon=True)
+                gpu = least_used(gpus, [taken for _, _, taken in running.values()])
+                process = FRESH.Process(target=_send, args=(theirs, work, unit, gpu), daemon=True)
                 process.start()
-                running[ours] = unit, process
+                running[ours] = unit, process, gpu
                 theirs.close()  # or the pipe of a process that was killed would stay open here
             for pipe in wait(list(running)):
                 assert isinstance(pipe, Connection)
-                unit, process = running[pipe]
+                unit, process, _ = running[pipe]
                 yield unit, _received(pipe, unit)
                 process.join()
                 del running[pipe]
                 progress(f"{jobs} side by side", total - len(waiting) - len(running), total)
     finally:
-        for _, process in running.values():
+        for _, process, _ in running.values():
             process.terminate()
             process.join()
 
 
-def _send(pipe: Connection, work: Work[U], unit: U) -> None:
+def _send(pipe: Connection, work: Work[U], unit: U, gpu: str | None) -> None:
+    if gpu is not None:  # nothing has asked for a GPU yet: this one alone is there, as the first
+        os.environ[VISIBLE] = gpu
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends this process
     torch.set_num_threads(1)
     try:

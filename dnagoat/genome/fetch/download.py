@@ -17,6 +17,7 @@ from typing import IO, Any, Final
 
 from dnagoat.errors import SourceError
 from dnagoat.files import write_json
+from dnagoat.folders import NO_LOCKS
 from dnagoat.genome.fetch.assemblies import Assembly
 from dnagoat.progress import Stage, StageProgress
 
@@ -252,6 +253,9 @@ def _locked(path: Path, handle: IO[bytes]) -> bool:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError as fault:
+        if fault.errno not in NO_LOCKS:
+            raise
     return path.exists() and path.stat().st_ino == os.fstat(handle.fileno()).st_ino
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import socket
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from dnagoat.errors import RunError
+from dnagoat.folders import NO_LOCKS
 from dnagoat.training.launch.processes import Processes
 
 WRITER, WORKERS = ".lock", ".lock-workers"
@@ -32,7 +32,8 @@ def locked(run: Path, group: Processes, say: Callable[[str], None]) -> Iterator[
             raise RunError(sentence)
         if not group.main:
             held.append(_open(run / WORKERS))
-            fcntl.flock(held[-1], fcntl.LOCK_SH)
+            with _without_locks(lambda: None):  # the main process has said so
+                fcntl.flock(held[-1], fcntl.LOCK_SH)
         group.barrier()
         yield
     finally:
@@ -46,19 +47,27 @@ def _take(run: Path, held: list[int], say: Callable[[str], None]) -> str | None:
     held.append(writer)
     trainer = os.pread(writer, 200, 0).decode().strip() or "another process"
     try:
-        if not _got(writer):
-            return f"{run} is being trained by {trainer}; stop that first, or give another --out"
-        if not _got(workers):
-            return f"{run} still has workers, started with {trainer}, which has gone; stop them first"
-    except OSError as why:
-        if why.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
-            raise
-        say(f"the file system of {run} has no locks: nothing keeps a second trainer out")
+        with _without_locks(lambda: say(f"the file system of {run} has no locks: nothing keeps a second trainer out")):
+            if not _got(writer):
+                return f"{run} is being trained by {trainer}; stop that first, or give another --out"
+            if not _got(workers):
+                return f"{run} still has workers, started with {trainer}, which has gone; stop them first"
     finally:
         os.close(workers)
     os.ftruncate(writer, 0)
     os.pwrite(writer, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
     return None
+
+
+@contextmanager
+def _without_locks(tell: Callable[[], None]) -> Iterator[None]:
+    """Goes on, once `tell` has told so, where a file system has no locks, as some of a cluster's have none."""
+    try:
+        yield
+    except OSError as why:
+        if why.errno not in NO_LOCKS:
+            raise
+        tell()
 
 
 def _got(handle: int) -> bool:

@@ -10,7 +10,7 @@ import torch
 from pydantic import Field
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FSDPModule, fully_shard
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
 
@@ -19,6 +19,7 @@ from dnagoat.frozen import Frozen
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.launch.meeting import PATIENCE
 from dnagoat.training.launch.processes import Parallel, Processes
+from dnagoat.training.step.precision import HALF
 
 
 class Execution(Frozen):
@@ -30,8 +31,11 @@ class Execution(Frozen):
     patience: float = Field(PATIENCE, gt=0)  # seconds that the processes wait for each other at the start
 
 
-def lay_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
+def lay_out(model: DnaLM, how: Execution, group: Processes, precision: str = "fp32") -> nn.Module:
     """The module to call in training: the model itself (sharded in place by FSDP), or DDP around it.
+
+    With `precision` bf16 FSDP gathers the weights of matrix products in bfloat16, half of the traffic; what is small is
+    gathered and every gradient summed in float32, which a prior needs.
 
     Parameter names stay as they are; an optimizer has to be made after this.
     """
@@ -45,11 +49,23 @@ def lay_out(model: DnaLM, how: Execution, group: Processes) -> nn.Module:
         raise OptionError(f"--parallel none, but there are {group.count} processes; give auto, or start one alone")
     if how.parallel == "fsdp" or (how.parallel == "auto" and _too_large_to_copy(model, group)):
         mesh = init_device_mesh(group.device.type, (group.count,))
+        half = MixedPrecisionPolicy(param_dtype=HALF.get(precision), reduce_dtype=torch.float32)
         for block in model.blocks:
-            fully_shard(block, mesh=mesh)
+            fully_shard(_products(block), mesh=mesh, mp_policy=half)
         fully_shard(model, mesh=mesh)
+        model.stacks_lanes = False  # queries and keys are asked one by one, as the hooks of their weights expect it
         return model
-    return DistributedDataParallel(model, device_ids=[group.device] if group.device.type == "cuda" else None)
+    return DistributedDataParallel(
+        model,
+        device_ids=[group.device] if group.device.type == "cuda" else None,
+        broadcast_buffers=False,  # they are constants
+        gradient_as_bucket_view=True,
+    )
+
+
+def _products(block: nn.Module) -> list[nn.Module]:
+    """The matrix products of a block that are no scheme's."""
+    return [m for name, m in block.named_modules() if isinstance(m, nn.Linear) and ".scheme." not in f".{name}."]
 
 
 def _too_large_to_copy(model: DnaLM, group: Processes) -> bool:

@@ -13,7 +13,9 @@ import torch
 from torch import Tensor, distributed
 
 from dnagoat.errors import MissingError, OptionError, Stopped
+from dnagoat.training.launch.devices import idle_gpu, refuse_one_for_all, refuse_shared
 from dnagoat.training.launch.meeting import PATIENCE, meet
+from dnagoat.training.launch.peers import watch
 from dnagoat.training.launch.stop import Stop, never
 
 Parallel = Literal["auto", "none", "ddp", "fsdp"]
@@ -137,8 +139,11 @@ def first_node(nodes: str) -> str:
 
 
 def pick_device(name: str, local_rank: int = 0) -> torch.device:
-    """`auto` is CUDA where there is one, else the CPU; an absent device is a `MissingError`."""
+    """`auto` is CUDA where there is one, else the CPU; an absent device, or one that this torch cannot use, is a
+    `MissingError`."""
     if name == "auto":
+        if not torch.cuda.is_available() and (fault := idle_gpu()):
+            raise MissingError(f"--device auto: {fault}; or give --device cpu")
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
@@ -147,7 +152,8 @@ def pick_device(name: str, local_rank: int = 0) -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise OptionError(f"--device {name} is not one that dnagoat trains on; give auto, cpu, cuda or cuda:N")
     if device.type == "cuda" and not torch.cuda.is_available():
-        raise MissingError(f"--device {name}: no CUDA device is visible here; use --device cpu, or a GPU node")
+        fault = idle_gpu() or "no CUDA device is visible here; use a GPU node"
+        raise MissingError(f"--device {name}: {fault}, or --device cpu")
     if device.type == "cuda" and device.index is None:
         device = torch.device("cuda", local_rank % torch.cuda.device_count())
     return device
@@ -174,25 +180,27 @@ def processes(
 ) -> Iterator[Processes]:
     """Joins the process group that torchrun or srun announced (NCCL on GPUs, gloo on CPUs), and leaves it."""
     rank, count, local = place()
+    if count > 1:
+        refuse_one_for_all(device)
     here = pick_device(device, local)
     if here.type == "cuda":
         torch.cuda.set_device(here)
     if count == 1:
         yield Processes(0, 1, here)
         return
-    mine = not distributed.is_initialized()
+    mine, store = not distributed.is_initialized(), None
     if mine:
         store = meet(rank, count, *rendezvous(), stop=stop, say=say, patience=patience)
+        refuse_shared(store, rank, count, here)
         backend = "cpu:gloo,cuda:nccl" if here.type == "cuda" else "gloo"
         distributed.init_process_group(backend, store=store, rank=rank, world_size=count)
     group = Processes(rank, count, here)
-    try:
+    with watch(store if mine else None, rank, count, here):
         try:
             yield group
         except Stopped:  # by all of them after the same step
             _part(group)
             raise
         _part(group)
-    finally:
-        if mine:
-            distributed.destroy_process_group()
+    if mine:
+        distributed.destroy_process_group()

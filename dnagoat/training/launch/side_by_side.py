@@ -19,6 +19,7 @@ from dnagoat.errors import RunError, Stopped, TrainingError
 from dnagoat.genome.dataset import open_dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run_folder import begin, open_folder
+from dnagoat.training.launch.devices import VISIBLE, least_used, visible_gpus
 from dnagoat.training.launch.processes import lone
 from dnagoat.training.launch.stop import Stop, never
 
@@ -50,6 +51,7 @@ class Worker:
     run: PlannedRun
     process: subprocess.Popen[bytes]
     log: IO[bytes]
+    gpu: str | None = None  # the one that it was given
 
     def fault(self) -> str:
         """The last thing that a failed process said."""
@@ -67,7 +69,8 @@ def train_side_by_side(
     stop: Stop = never,
     progress: Progress = silent,
 ) -> None:
-    """Trains every run that is not done yet, in this order, `jobs` at once with `threads` CPU threads each.
+    """Trains every run that is not done yet, in this order, `jobs` at once with `threads` CPU threads each, and each on
+    a GPU of its own where there are as many.
 
     `progress` hears the steps of all runs, and of each that is in training. Once `stop` names a signal, every process
     saves its run and ends, and `Stopped` is raised. A run that fails is a `TrainingError`, after the others have saved.
@@ -78,11 +81,11 @@ def train_side_by_side(
         if refusal:
             raise RunError(refusal)
     total = sum(run.config.train.steps for run in runs)
-    waiting, running = [run for run in runs if not run.done], list[Worker]()
+    waiting, running, gpus = [run for run in runs if not run.done], list[Worker](), visible_gpus(device)
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                running.append(_start(waiting.pop(0), threads, device))
+                running.append(_start(waiting.pop(0), threads, device, least_used(gpus, [job.gpu for job in running])))
             time.sleep(PATIENCE)
             if name := stop():  # asked first: the runs may have heard it too, and are no failures then
                 raise Stopped(Signals[name])
@@ -114,12 +117,14 @@ def _tables(place: Path, progress: Progress) -> str:
     ).name
 
 
-def _start(run: PlannedRun, threads: int, device: str) -> Worker:
+def _start(run: PlannedRun, threads: int, device: str, gpu: str | None) -> Worker:
     command = [sys.executable, "-m", "dnagoat.training.launch.worker", str(run.out), device]
     log = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as its process)
     environment = {**lone(os.environ), "OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
+    if gpu is not None:
+        environment[VISIBLE] = gpu
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment)
-    return Worker(run, process, log)
+    return Worker(run, process, log, gpu)
 
 
 def _has_ended(job: Worker) -> bool:

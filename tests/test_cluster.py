@@ -1,0 +1,73 @@
+"""What a cluster meets, without one: job files that requeue and resume, caches of one's own, the image's recipe."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from dnagoat.folders import CACHES, place_caches
+
+ROOT = Path(__file__).resolve().parents[1]
+JOBS = sorted((ROOT / "examples" / "slurm").glob("*.sbatch"))
+RECIPE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "gpu.md").read_text(encoding="utf-8")
+
+
+def submitted(job: Path, tmp_path: Path, code: int, *words: str) -> tuple[int, list[str]]:
+    """The exit code of a job file and what it called, on a machine where `srun` ends with `code`."""
+    log, tools = tmp_path / "calls", tmp_path / "bin"
+    tools.mkdir(exist_ok=True)
+    for name, ends in (("srun", code), ("scontrol", 0)):
+        (tools / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {log}\nexit {ends}\n')
+        (tools / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "SLURM_JOB_ID": "41"}
+    done = subprocess.run(["bash", str(job), *words], env=environment, cwd=tmp_path, check=False)
+    return done.returncode, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.name)
+def test_a_job_begins_saves_is_requeued_and_resumes(job: Path, tmp_path: Path) -> None:
+    begin = ("data/hg38", "runs/big", "--preset", "125m")
+    train = "srun --kill-on-bad-exit=1 dnagoat train --out runs/big"
+    assert submitted(job, tmp_path, 0, *begin) == (0, [f"{train} data/hg38 --preset 125m"])
+    (tmp_path / "runs/big").mkdir(parents=True)
+    (tmp_path / "runs/big/config.json").touch()
+    (tmp_path / "calls").unlink()
+    assert submitted(job, tmp_path, 128 + 10, *begin) == (0, [f"{train} --resume", "scontrol requeue 41"])
+    (tmp_path / "calls").unlink()
+    assert submitted(job, tmp_path, 2, *begin) == (2, [f"{train} --resume"])
+
+
+def test_there_is_a_job_for_one_node_and_for_two() -> None:
+    nodes = [re.search(r"--nodes=(\d)", job.read_text(encoding="utf-8")) for job in JOBS]
+    assert [found and found[1] for found in nodes] == ["1", "2"]
+
+
+def test_caches_are_ones_own_where_the_home_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"TRITON_CACHE_DIR": "/mine"}
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    place_caches(given)
+    assert set(given) == set(CACHES) and given["TRITON_CACHE_DIR"] == "/mine"
+    own = Path(tempfile.gettempdir()) / f"dnagoat-{os.getuid()}"
+    assert {Path(given[name]).parent for name in CACHES if name != "TRITON_CACHE_DIR"} == {own}
+    monkeypatch.setattr(os, "access", lambda path, mode: True)
+    place_caches(kept := dict[str, str]())
+    assert not kept
+
+
+def test_the_image_is_plain_unless_a_compiler_is_asked_for() -> None:
+    assert "ARG FLASH_ATTN=0\n" in RECIPE and "RUNTIME=${BASE:-ubuntu:" in RECIPE
+    assert re.search(r"FLASH_ATTN_CUDA_ARCHS=\"\$ARCHS\"", RECIPE)
+    runtime = RECIPE.rpartition("\nFROM ")[2]
+    assert "g++" in runtime and "CACHE_DIR" not in runtime and "/tmp" not in runtime
+
+
+def test_every_docker_command_is_run_as_oneself() -> None:
+    runs = [line for line in GUIDE.replace("\\\n", " ").splitlines() if line.startswith("docker run")]
+    assert len(runs) >= 5 and all('--user "$(id -u):$(id -g)"' in line for line in runs)
+    assert all("--ipc=host" in line for line in runs if "torchrun" in line)
