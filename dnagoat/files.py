@@ -6,12 +6,13 @@ written through, see `dnagoat.streams`.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -20,6 +21,8 @@ from typing import Any
 from dnagoat.errors import OptionError
 from dnagoat.folders import why_not_writable
 from dnagoat.streams import follow, is_passage, open_input, pour
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what only writing says
 
 
 @contextmanager
@@ -32,6 +35,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         return
     target = follow(path)
     aside = target.with_name(f".{target.name[:200]}.{token_hex(6)}.tmp")
+    made = [folder for folder in (target.parent, *target.parent.parents) if not folder.exists()]
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield aside
@@ -41,11 +45,27 @@ def written_whole(path: Path) -> Iterator[Path]:
             os.fsync(handle.fileno())
         aside.replace(target)
     except OSError as fault:
-        if str(fault.filename) == str(aside):
-            fault.filename = str(path)  # a person knows the name that was to be
+        # A person knows the name that was to be; a full disk says none.
+        if str(fault.filename) == str(aside) or (fault.filename is None and fault.errno in FULL):
+            fault.filename = str(path)
         raise
     finally:
         aside.unlink(missing_ok=True)
+        with suppress(OSError):  # not empty: the file is there, or another's
+            for empty in made:
+                empty.rmdir()
+
+
+@contextmanager
+def plain_name(path: Path) -> Iterator[str]:
+    """Yields an ASCII name that leads to the file, there or not yet, for C libraries that take names as UTF-8.
+
+    The bytes of a name may be no UTF-8, and Python's text for them may encode to others where the locale is not UTF-8.
+    """
+    with tempfile.TemporaryDirectory(prefix="dnagoat-") as folder:
+        named = Path(folder) / "named"
+        named.symlink_to(path.absolute())
+        yield str(named)
 
 
 def may_write(path: Path, option: str, *, force: bool) -> None:
@@ -68,6 +88,11 @@ def may_write(path: Path, option: str, *, force: bool) -> None:
 
 # A path whose bytes are no text in the locale (é where it is ASCII) is written as the bytes that it is, and read so.
 BYTES = "surrogateescape"
+
+
+def as_utf8(text: str) -> str:
+    """Text that holds such a name, for formats that are strict about UTF-8: bytes that are none are replaced."""
+    return text.encode("utf-8", BYTES).decode("utf-8", "replace")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -13,7 +13,10 @@ from typer.testing import CliRunner
 from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.config import ModelConfig, MomentumConfig, RunConfig, TrainConfig
 from dnagoat.evaluation.measure import MeasureOptions
+from dnagoat.evaluation.outputs.embeddings.vectors import EmbedOptions
 from dnagoat.evaluation.probes.extrapolate import ExtrapolateOptions
+from dnagoat.evaluation.probes.finished import RECALL_TAKES, TAKEN
+from dnagoat.evaluation.probes.finished import option_of as sweep_option
 from dnagoat.evaluation.probes.induction import InductionOptions
 from dnagoat.evaluation.probes.recall import RecallOptions
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
@@ -38,6 +41,7 @@ MADE: list[tuple[str, type[Frozen], tuple[str, ...]]] = [
     ("generate", SamplingOptions, ()),
     ("evaluate", MeasureOptions, ("fresh", "trajectory")),
     ("evaluate", TrajectoryOptions, ()),
+    ("embed", EmbedOptions, ()),
     ("prepare", PrepareOptions, ()),
     ("train", TrainConfig, ("betas", "memory_lr_scale")),
     ("train", ModelConfig, ("width", "layers", "mlp_width", "context")),
@@ -68,6 +72,18 @@ def test_every_leaf_of_a_run_has_its_option_or_none() -> None:
     assert {option for option in said.values() if option.startswith("--")} <= there
     plain = {path.rpartition(".")[2] for path, option in said.items() if option == path and path.count(".")}
     assert plain <= {*PRESET_ALONE, "ladder_base", "sink_frequencies"}
+
+
+@pytest.mark.parametrize(
+    ("words", "settings", "taken"),
+    [("probe needle", RecallOptions(), TAKEN | RECALL_TAKES), ("probe induction", InductionOptions(), TAKEN)],
+)
+def test_every_setting_of_a_sweep_has_its_option_or_none(words: str, settings: Frozen, taken: set[str]) -> None:
+    named = {
+        sweep_option(path, taken) for path in settings.leaves() if not path.startswith("position.") and path != "task"
+    }
+    assert {option for option in named if option.startswith("--")} <= set(options(words).values())
+    assert all(option.startswith(("--", "model.", "train.")) for option in named)
 
 
 @pytest.mark.parametrize(

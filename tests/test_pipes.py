@@ -14,7 +14,7 @@ DNAGOAT = f"{sys.executable} -m dnagoat_cli"
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A line of bash in which `dnagoat` is this installation; its exit code is that of the pipe's first command."""
     script = f'dnagoat() {{ {DNAGOAT} "$@"; }}; {line}; exit ${{PIPESTATUS[0]}}'
-    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=600)
 
 
 @pytest.mark.parametrize("words", ["--help", "generate --help", "prepare --list", "prepare --list --json"])

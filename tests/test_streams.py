@@ -25,7 +25,7 @@ def reading(path: Path) -> Callable[[], bytes]:
     reader.start()
 
     def end() -> bytes:
-        reader.join(20)
+        reader.join(600)
         return found[0]
 
     return end

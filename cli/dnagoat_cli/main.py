@@ -20,11 +20,11 @@ from dnagoat.training.launch.stop import unwind_when_told
 from dnagoat_cli.terminal.bar import begin_command
 from dnagoat_cli.terminal.letters import fit_streams
 
-# What a disk or a path says that the user can mend: no room, no permission, no such place.
+# What a disk or a path says that the user can mend: no room, no permission, no such place, a disk that fails.
 PLACES = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS),
     *(errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP),
-    *(errno.ENXIO, errno.ENODEV),
+    *(errno.ENXIO, errno.ENODEV, errno.EIO, errno.ESTALE, errno.EBUSY),
 )
 CALLED = "dnagoat.called"
 GONE = 128 + signal.SIGPIPE  # as a shell reports a command whose reader has gone: `| head` has what it wanted

@@ -76,6 +76,7 @@ def score_regions(
     genome: Place,
     *,
     tracks: Place | None = None,
+    chrom_sizes: Place | None = None,
     context: int | None = None,
     stride: int | None = None,
     checkpoint: Which = "best",
@@ -88,12 +89,14 @@ def score_regions(
 
     Of each region `interval` says where it lies and `record` what it costs, as `score` has it; each base is read with
     what lies before it, in pieces of `context` bases (the training length) that move by `stride` (half of it). `tracks`
-    is a folder for bedGraph and bigWig files of nats a base. `SourceError` where a region is not in the genome.
+    is a folder for bedGraph and bigWig files of nats a base, `chrom_sizes` a file (chrom.sizes, .fai) of the lengths
+    that bigWig headers carry where the genome holds pieces. `SourceError` where a region is not in the genome.
     """
     from dnagoat.evaluation.outputs import regions
     from dnagoat.evaluation.outputs.tracks import open_tracks
     from dnagoat.genome.read.bed import read_bed
     from dnagoat.genome.read.genome import open_genome
+    from dnagoat.genome.read.sizes import Sizes, read_sizes
     from dnagoat.training.launch.processes import pick_device
 
     opened = open_run(run) if isinstance(run, Path | str) else run
@@ -104,7 +107,8 @@ def score_regions(
         read = stack.enter_context(open_genome(Path(genome), progress))
         if tracks is not None:
             name = f"{opened.name}-{Path(intervals.title).stem}"
-            written = open_tracks(Path(tracks), name, read.contigs(), str(read.source))
+            sizes = Sizes() if chrom_sizes is None else read_sizes(Path(chrom_sizes))
+            written = open_tracks(Path(tracks), name, read.contigs(), str(read.source), sizes)
             track = stack.enter_context(written)[0]
         return regions.score_regions(
             model,

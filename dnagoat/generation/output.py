@@ -12,7 +12,7 @@ from Bio.Seq import Seq
 from Bio.SeqIO import write
 from Bio.SeqRecord import SeqRecord
 
-from dnagoat.files import written_whole
+from dnagoat.files import BYTES, written_whole
 from dnagoat.generation.continuation import Generated
 from dnagoat.generation.prompts import Prompt
 from dnagoat.generation.sampling import SamplingOptions
@@ -95,9 +95,9 @@ def _write(out: Path, fill: Callable[[TextIO], object]) -> None:
         if out.suffix == ".gz":
             # No name and no time inside, so that the same sequences give the same bytes.
             with aside.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
-                text = io.TextIOWrapper(packed, encoding="utf-8")
+                text = io.TextIOWrapper(packed, encoding="utf-8", errors=BYTES)
                 fill(text)
                 text.flush()
         else:
-            with aside.open("w", encoding="utf-8") as handle:
+            with aside.open("w", encoding="utf-8", errors=BYTES) as handle:
                 fill(handle)

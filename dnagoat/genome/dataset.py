@@ -205,7 +205,8 @@ class Dataset:
         import pandas as pd
 
         try:
-            return pd.read_parquet(self.path / "windows.parquet")
+            with (self.path / "windows.parquet").open("rb") as handle:
+                return pd.read_parquet(handle)
         except (OSError, ValueError) as fault:
             raise DatasetError(f"{self.path / 'windows.parquet'} cannot be read ({fault}); prepare it again") from None
 

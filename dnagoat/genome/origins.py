@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dnagoat.errors import OptionError, SourceError
+from dnagoat.files import as_utf8
 from dnagoat.genome.dataset import Contig, SourceRecord, apart
 from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.fetch.download import fetch
@@ -28,7 +29,7 @@ class Origin:
     def record(self) -> SourceRecord:
         """What the manifest says of a source that has been read."""
         return SourceRecord(
-            name="-" if self.source.streamed else self.source.path.name,
+            name="-" if self.source.streamed else as_utf8(self.source.path.name),
             kind=self.source.kind,
             bytes=self.source.done,
             sha256=self.source.sha256,

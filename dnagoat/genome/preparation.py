@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from dnagoat import __version__
 from dnagoat.errors import OptionError, WindowError
-from dnagoat.files import write_text
+from dnagoat.files import as_utf8, write_text
 from dnagoat.folders import may_fill
 from dnagoat.frozen import Frozen
 from dnagoat.genome.alphabet import BASES, MASKED
@@ -166,7 +166,9 @@ def _write(origins: list[Origin], folder: Path, options: PrepareOptions, progres
         contigs=tuple(contigs),
         left_out=tuple(stored.skipped),
         uneven=tuple(records.uneven),
-        notes=(*(note for one in each if isinstance(one, RegionScan) for note in one.notes), *notes),
+        notes=tuple(
+            map(as_utf8, (*(note for one in each if isinstance(one, RegionScan) for note in one.notes), *notes))
+        ),
     )
     # pydantic writes it: with 50,000 contigs json's indented encoder takes as long as all the rest.
     write_text(folder / "manifest.json", manifest.model_dump_json(indent=2) + "\n")
@@ -210,7 +212,7 @@ def _rules(options: PrepareOptions, origins: list[Origin], stored: Stored, conti
         test=options.test,
         guard=options.window if options.split == "blocks" or set(options.val) & set(options.test) else 0,
         gaps=options.gaps,
-        regions=options.regions.name if options.regions else None,
+        regions=as_utf8(options.regions.name) if options.regions else None,
         contigs=contigs,
         overlaps=options.overlaps,
     )

@@ -144,12 +144,13 @@ ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 @pytest.mark.parametrize("locale", [ASCII, {"PYTHONIOENCODING": "latin-1", "PYTHONUTF8": "0"}], ids=["C", "latin-1"])
 def test_the_command_itself_in_another_locale(locale: dict[str, str], tmp_path: Path) -> None:
-    """Names that are no ASCII: read, kept in UTF-8, and shown."""
-    folder = tmp_path
+    """Names that are no ASCII, of contigs and of folders: read, kept in UTF-8, and shown."""
+    folder = tmp_path / "dé漢"
+    folder.mkdir()
     (folder / "a.fa").write_text(fasta({"chr1é": random_bases(3000), "chr2": random_bases(900, 1)}), encoding="utf-8")
     environment = {**os.environ, **locale}
     command = [sys.executable, "-m", "dnagoat_cli", "prepare", str(folder / "a.fa"), "--out", str(folder / "data")]
-    command += ["--window", "50", "--val", "chr2", "--all-contigs"]
+    command += ["--window", "50", "--val", "chr2", "--all-contigs", "--bed"]
     made = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert made.returncode == 0 and b"Traceback" not in made.stderr, made.stderr
     looked = [sys.executable, "-m", "dnagoat_cli", "inspect", str(folder / "data"), "--json"]

@@ -94,7 +94,7 @@ def test_a_limit_on_file_size_is_met_by_the_real_writer(config: RunConfig, tmp_p
         "list(train(config, Path(sys.argv[2]), device='cpu'))\n"
     )
     arguments = [sys.executable, "-c", child, str(tmp_path / "config.json"), str(tmp_path / "run")]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=600)
     assert "TrainingError: the checkpoint of step 3 could not be written" in done.stderr
     assert "File too large" in done.stderr and "there is no earlier checkpoint" in done.stderr
     assert not list((tmp_path / "run" / "checkpoints").iterdir())

@@ -75,7 +75,8 @@ def evaluate(
         places = Places(outputs.out, as_json=as_json)
         score_fasta(model, outputs.fasta, places, options.batch_size, options.context, options.stride)
     if outputs.tracks is not None:
-        write_tracks(opened, outputs.tracks, wanted.split or ["test"], options, force=force)
+        places = Places(None, tracks=outputs.tracks, chrom_sizes=outputs.chrom_sizes)
+        write_tracks(opened, places, wanted.split or ["test"], options, force=force)
     if measures or (outputs.fasta is None and outputs.tracks is None):
         show_results(_ensure_all(opened, measures, wanted.split, options, force), as_json)
 

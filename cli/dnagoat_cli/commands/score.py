@@ -112,6 +112,9 @@ def regions(
         Path | None, typer.Option("--bed", help="BED file to write, mean nats a base in column 5.")
     ] = None,
     tracks: Annotated[Path | None, typer.Option(help="Folder for NLL a base: bedGraph, bigWig.")] = None,
+    chrom_sizes: Annotated[
+        Path | None, typer.Option(help="Lengths of chromosomes for --tracks: chrom.sizes or .fai.")
+    ] = None,
     context: Context = None,
     stride: Stride = None,
     force: Force = False,
@@ -119,7 +122,7 @@ def regions(
 ) -> None:
     from dnagoat_cli.terminal import scores
 
-    places = scores.Places(out, scored_bed, tracks, as_json=as_json)
+    places = scores.Places(out, scored_bed, tracks, chrom_sizes, as_json=as_json)
     scores.score_regions(run, bed, genome, places, context=context, stride=stride, model=weights, force=force)
 
 

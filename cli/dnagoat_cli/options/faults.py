@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 
 from dnagoat.attention.schemes.settings import Settings
 from dnagoat.errors import DnagoatError, FieldError
+from dnagoat.wording import typed
 
 # Options that are not called as the field that they set; (class, field) -> parameter.
 RENAMED = {
@@ -34,7 +35,7 @@ def sentence(fault: DnagoatError, command: Any, ctx: Any) -> str:
     if not isinstance(fault, FieldError):
         return str(fault)
     option = option_for(fault.owner, fault.field, options_of(command, ctx))
-    return str(fault) if option is None else f"{option} {_typed(fault.value)}: {fault.said}"
+    return str(fault) if option is None else f"{option} {typed(fault.value)}: {fault.said}"
 
 
 def option_for(owner: type, field: str, options: Mapping[str, str]) -> str | None:
@@ -59,8 +60,3 @@ def command_in(group: Any, words: list[str]) -> Any:
     while words and isinstance(group, TyperGroup) and words[0] in group.commands:
         group, words = group.commands[words[0]], words[1:]
     return group
-
-
-def _typed(value: object) -> str:
-    """A value as it is typed."""
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

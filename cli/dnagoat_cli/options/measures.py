@@ -115,18 +115,26 @@ class Outputs:
     tracks: Annotated[
         Path | None, typer.Option(help="Folder for NLL a base: bedGraph, bigWig.", rich_help_panel=OUTPUTS)
     ] = None
+    chrom_sizes: Annotated[
+        Path | None,
+        typer.Option(help="Lengths of chromosomes for --tracks: chrom.sizes or .fai.", rich_help_panel=OUTPUTS),
+    ] = None
 
     def check(self, strata: list[Path] | None, *, force: bool) -> None:
         """Everything that can be said of files and folders before anything is computed."""
+        from dnagoat.errors import OptionError
         from dnagoat.files import may_write
         from dnagoat.folders import may_fill
         from dnagoat.streams import refuse_two_readers
 
-        refuse_two_readers(("--fasta", self.fasta), *(("--strata", path) for path in strata or []))
+        beds = [("--strata", path) for path in strata or []]
+        refuse_two_readers(("--fasta", self.fasta), ("--chrom-sizes", self.chrom_sizes), *beds)
         if self.out is not None:
             may_write(self.out, "--out", force=force)
         if self.tracks is not None:
             may_fill(self.tracks, "--tracks")
+        elif self.chrom_sizes is not None:
+            raise OptionError("--chrom-sizes is about tracks; give --tracks too")
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dnagoat.evaluation.outputs.rows import Cell
     from dnagoat.evaluation.outputs.tracks import Segment
     from dnagoat.evaluation.outputs.variants.calls import Survey
+    from dnagoat.genome.read.sizes import Sizes
     from dnagoat.model.transformer import DnaLM
     from dnagoat.progress import Progress
     from dnagoat.training.kept.run import Run
@@ -31,6 +32,7 @@ class Places:
     out: Path | None
     bed: Path | None = None
     tracks: Path | None = None
+    chrom_sizes: Path | None = None  # of the tracks
     as_json: bool = False
 
     def check(self, *, force: bool) -> None:
@@ -45,6 +47,12 @@ class Places:
                 may_write(path, option, force=force)
         if self.tracks is not None:
             may_fill(self.tracks, "--tracks")
+
+    def sizes(self) -> Sizes:
+        """The lengths of chromosomes that were given."""
+        from dnagoat.genome.read.sizes import Sizes, read_sizes
+
+        return Sizes() if self.chrom_sizes is None else read_sizes(self.chrom_sizes)
 
     def write_rows(self, columns: dict[str, type], rows: Sequence[dict[str, Cell]]) -> None:
         from dnagoat.evaluation.outputs.rows import write_rows
@@ -148,17 +156,24 @@ def score_regions(
     model: Weights,
     force: bool,
 ) -> None:
+    from dnagoat.errors import OptionError
     from dnagoat.evaluation.outputs import regions
-    from dnagoat.evaluation.outputs.tracks import Tracks, open_tracks
+    from dnagoat.evaluation.outputs.tracks import Tracks, may_write_tracks, open_tracks
     from dnagoat.files import write_text
     from dnagoat.genome.read.bed import read_bed
     from dnagoat.genome.read.genome import open_genome
     from dnagoat.streams import refuse_two_readers
 
-    refuse_two_readers(("the regions", bed), ("--genome", genome))
+    refuse_two_readers(("the regions", bed), ("--genome", genome), ("--chrom-sizes", places.chrom_sizes))
     places.check(force=force)
+    if places.tracks is None and places.chrom_sizes is not None:
+        raise OptionError("--chrom-sizes is about tracks; give --tracks too")
     intervals = read_bed(bed)
+    sizes = places.sizes()
     opened, weights = model.load(run)
+    name = f"{opened.name}-{Path(intervals.title).stem}"
+    if places.tracks is not None:
+        may_write_tracks(places.tracks, name, force=force)
     bases = model.batch_size * weights.config.context
     with ExitStack() as stack:
         progress = stack.enter_context(show_progress())
@@ -166,8 +181,8 @@ def score_regions(
         track: Callable[[Segment], None] | None = None
         tracks = Tracks([], [])
         if places.tracks is not None:
-            name = f"{opened.name}-{Path(intervals.title).stem}"
-            track, tracks = stack.enter_context(open_tracks(places.tracks, name, read.contigs(), str(read.source)))
+            written = open_tracks(places.tracks, name, read.contigs(), str(read.source), sizes)
+            track, tracks = stack.enter_context(written)
         found = regions.score_regions(
             weights, intervals, read, bases, context, stride, track=track, progress=progress, say=say
         )
@@ -228,24 +243,24 @@ def score_fasta(
     places.write_rows(COLUMNS, rows)
 
 
-def write_tracks(run: Run, folder: Path, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
+def write_tracks(run: Run, places: Places, splits: Sequence[str], options: MeasureOptions, *, force: bool) -> None:
     """NLL of each base of the splits as bedGraph and bigWig; says which files were written."""
-    from dnagoat.errors import OptionError
-    from dnagoat.evaluation.outputs.tracks import refuse_shared_bases, write_tracks
+    from dnagoat.evaluation.outputs.tracks import may_write_tracks, refuse_shared_bases, write_tracks
     from dnagoat.evaluation.scoring.scored import scores_of
 
-    dataset = options.dataset_of(run)
+    assert places.tracks is not None
+    dataset, sizes = options.dataset_of(run), places.sizes()
+    sizes.of(dataset.contigs, "the dataset")  # what does not fit is refused before anything is scored
     names = {split: f"{run.name}-{split}" for split in splits}
     for name in names.values():
-        if (folder / f"{name}.bedGraph").exists() and not force:
-            raise OptionError(f"{folder / name}.bedGraph exists already; give another --tracks, or --force")
+        may_write_tracks(places.tracks, name, force=force)
     for split, name in names.items():
         here = options.but(split=split, fresh=force)
         refuse_shared_bases(dataset, here.split)
         with show_progress() as progress:
             scores = scores_of(run, dataset, here, progress)
             progress("writing tracks", 0, 0)
-            written = write_tracks(folder, name, dataset, scores)
+            written = write_tracks(places.tracks, name, dataset, scores, sizes)
         sys.stdout.write("".join(f"{path}\n" for path in written.paths))
         for note in written.notes:
             say(note)

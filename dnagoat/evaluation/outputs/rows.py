@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO
 
-from dnagoat.files import written_whole
+from dnagoat.files import BYTES, written_whole
 
 Cell = str | int | float | None
 Columns = Mapping[str, type]  # name -> str, int or float
@@ -22,10 +22,10 @@ def write_rows(out: Path, columns: Columns, rows: Iterable[Sequence[Cell]]) -> N
         if out.suffix == ".parquet":
             _write_parquet(aside, columns, iter(rows))
         elif out.suffix == ".gz":
-            with gzip.open(aside, "wt", encoding="utf-8") as packed:
+            with gzip.open(aside, "wt", encoding="utf-8", errors=BYTES) as packed:
                 _write_lines(packed, columns, rows)
         else:
-            with aside.open("w", encoding="utf-8") as handle:
+            with aside.open("w", encoding="utf-8", errors=BYTES) as handle:
                 _write_lines(handle, columns, rows)
 
 
@@ -46,7 +46,7 @@ def _write_parquet(aside: Path, columns: Columns, rows: Iterator[Sequence[Cell]]
 
     kinds = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     schema = pa.schema({name: kinds[kind] for name, kind in columns.items()})
-    with pq.ParquetWriter(aside, schema) as writer:
+    with aside.open("wb") as handle, pq.ParquetWriter(handle, schema) as writer:
         while chunk := list(islice(rows, CHUNK)):
             arrays = [
                 pa.array(cells, type=field.type) for cells, field in zip(zip(*chunk, strict=True), schema, strict=True)

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from dnagoat.errors import DatasetError, MissingError
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import contig_index
-from dnagoat.files import written_whole
+from dnagoat.files import BYTES, may_write, plain_name, written_whole
 from dnagoat.genome.dataset import Contig, Dataset
+from dnagoat.genome.read.sizes import Sizes
 from dnagoat.genome.windows import Split
 
 LINES = 1 << 16  # bases written at once
@@ -59,7 +60,7 @@ Write = Callable[[Segment], None]
 @contextmanager
 def open_bedgraph(path: Path, name: str) -> Iterator[Write]:
     """Yields what writes a segment: a line a base, under a `track` line that browsers take the name from."""
-    with written_whole(path) as aside, aside.open("w", encoding="utf-8") as out:
+    with written_whole(path) as aside, aside.open("w", encoding="utf-8", errors=BYTES) as out:
         out.write(f'track type=bedGraph name="{name}" description="nats per base" visibility=full autoScale=on\n')
 
         def write(run: Segment) -> None:
@@ -81,8 +82,8 @@ def open_bigwig(path: Path, lengths: dict[str, int]) -> Iterator[Write]:
         import pyBigWig
     except ImportError:
         raise MissingError("bigWig needs the package pyBigWig; install dnagoat[tracks], or use the bedGraph") from None
-    with written_whole(path) as aside:
-        track = pyBigWig.open(str(aside), "w")
+    with written_whole(path) as aside, plain_name(aside) as name:
+        track = pyBigWig.open(name, "w")
         track.addHeader(sorted(lengths.items()))
         try:
             yield lambda run: track.addEntries(
@@ -90,20 +91,6 @@ def open_bigwig(path: Path, lengths: dict[str, int]) -> Iterator[Write]:
             )
         finally:
             track.close()
-
-
-def sequence_lengths(contigs: Sequence[Contig]) -> tuple[dict[str, int], list[str]]:
-    """Bases of each sequence of the assembly, and the names of those of which there are pieces and no length.
-
-    What is given for one of these is the end of its last piece.
-    """
-    lengths: dict[str, int] = {}
-    known: set[str] = set()
-    for contig in contigs:
-        end = contig.home_length or contig.to_home(0, contig.length)[1]
-        lengths[contig.home] = max(lengths.get(contig.home, 0), end)
-        known |= {contig.home} if contig.home_length is not None else set()
-    return lengths, [name for name in lengths if name not in known]
 
 
 def refuse_shared_bases(dataset: Dataset, split: Split) -> None:
@@ -138,12 +125,15 @@ class Tracks(NamedTuple):
 
 
 @contextmanager
-def open_tracks(folder: Path, name: str, contigs: Sequence[Contig], holder: str) -> Iterator[tuple[Write, Tracks]]:
+def open_tracks(
+    folder: Path, name: str, contigs: Sequence[Contig], holder: str, sizes: Sizes = Sizes()
+) -> Iterator[tuple[Write, Tracks]]:
     """NAME.bedGraph and, where pyBigWig is installed, NAME.bw in `folder`, which has what `holder` has: its contigs.
 
-    Yields what writes a segment to both, in the order of sequences and places, and which files these are.
+    Yields what writes a segment to both, in the order of sequences and places, and which files these are. bigWig files
+    hold the lengths of sequences: what the contigs do not tell, `sizes` may. A `SourceError` where these do not fit.
     """
-    lengths, unsure = sequence_lengths(contigs)
+    lengths, unsure = sizes.of(contigs, holder)
     text, binary = folder / f"{name}.bedGraph", folder / f"{name}.bw"
     with ExitStack() as files:
         lines = files.enter_context(open_bedgraph(text, name))
@@ -158,14 +148,23 @@ def open_tracks(folder: Path, name: str, contigs: Sequence[Contig], holder: str)
             entries(run)
 
         some = ", ".join(f"{name[:40]} {lengths[name]:,}" for name in unsure[:3]) + (" …" if len(unsure) > 3 else "")
-        note = f"{holder} holds pieces of {some} and not the real length, so {binary.name} ends with the last piece"
+        note = (
+            f"{holder} holds pieces of {some} and not the real length, so {binary.name} ends with the last piece; "
+            "--chrom-sizes gives lengths"
+        )
         yield write, Tracks([text, binary], [note] if unsure else [])
 
 
-def write_tracks(folder: Path, name: str, dataset: Dataset, scores: Scores) -> Tracks:
+def may_write_tracks(folder: Path, name: str, *, force: bool) -> None:
+    """An `OptionError` where one of the files is there: said before there is work to lose."""
+    for file in (folder / f"{name}.bedGraph", folder / f"{name}.bw"):
+        may_write(file, "--tracks", force=force)
+
+
+def write_tracks(folder: Path, name: str, dataset: Dataset, scores: Scores, sizes: Sizes = Sizes()) -> Tracks:
     """The tracks of a dataset's scored bases."""
     runs = segments(dataset, scores)
-    with open_tracks(folder, name, dataset.contigs, "the dataset") as (write, tracks):
+    with open_tracks(folder, name, dataset.contigs, "the dataset", sizes) as (write, tracks):
         for run in runs:
             write(run)
     return tracks

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any
 
 from dnagoat.errors import RunError
-from dnagoat.files import write_text
+from dnagoat.files import BYTES, write_text
+from dnagoat.wording import was_given
 
 FILE = "rows.jsonl"
+# What options set of a model and its training, beside the rest that is of presets; recall has two more.
+TAKEN = {"model.width", "train.steps", "train.batch_size", "train.lr", "train.warmup"}
+RECALL_TAKES = {"model.layers", "train.prior_lr_scale"}
+RENAMED = {"arms": "arm", "placements": "placement", "recipes": "recipe", "layers": "depth"}
 Row = dict[str, Any]
 Unit = tuple[Any, ...]  # words and numbers that tell one model of a sweep from the others
 
@@ -39,7 +44,7 @@ def begin(out: Path, settings: Row, units: Sequence[Unit], *, force: bool) -> di
 
 def add(out: Path, unit: Unit, found: Row) -> None:
     """Appends a finished row, on the disk before the next model is begun."""
-    with (out / FILE).open("a", encoding="utf-8") as handle:
+    with (out / FILE).open("a", encoding="utf-8", errors=BYTES) as handle:
         handle.write(_line({"unit": unit, "found": found}) + "\n")
         handle.flush()
         os.fsync(handle.fileno())
@@ -51,7 +56,7 @@ def key(unit: Sequence[Any]) -> str:
 
 
 def _whole_lines(file: Path) -> list[str]:
-    return file.read_text(encoding="utf-8").split("\n")[:-1] if file.exists() else []
+    return file.read_text(encoding="utf-8", errors=BYTES).split("\n")[:-1] if file.exists() else []
 
 
 def _line(row: Row) -> str:
@@ -76,15 +81,27 @@ def _read(file: Path, line: str) -> Row:
 def _different(kept: Row, asked: Row) -> str:
     """What was asked otherwise; two kinds of probe have no settings to compare."""
     if kept.get("probe") != asked.get("probe"):
-        kept, asked = ({"probe": settings.get("probe")} for settings in (kept, asked))
-    return "; ".join(_differences(kept, asked))
+        return f"probe {kept.get('probe')}, not {asked.get('probe')}"
+    taken = TAKEN if asked.get("probe") == "induction" else TAKEN | RECALL_TAKES
+    return "; ".join(_differences(kept, asked, taken))
 
 
-def _differences(kept: Row, asked: Row, within: str = "") -> Iterator[str]:
-    """`train.steps 20, not 40` for every setting that differs."""
+def _differences(kept: Row, asked: Row, taken: Set[str], within: str = "") -> Iterator[str]:
+    """`--steps 20, not 40` for every setting that differs."""
     for name in {**kept, **asked}:
         before, value = kept.get(name), asked.get(name)
-        if isinstance(value, dict) and isinstance(before, dict):
-            yield from _differences(before, value, f"{within}{name}.")
-        elif before != value:
-            yield f"{within}{name} {before}, not {value}"
+        if before == value:
+            continue
+        if within + name == "position":
+            yield f"another {option_of(name, taken)}"  # its settings have no options of their own
+        elif isinstance(value, dict) and isinstance(before, dict):
+            yield from _differences(before, value, taken, f"{within}{name}.")
+        else:
+            yield was_given(option_of(within + name, taken), before, value)
+
+
+def option_of(path: str, taken: Set[str]) -> str:
+    """The option of a probe that sets what lies at `path` of its settings; the path where only presets do."""
+    if path.startswith(("model.", "train.")) and path not in taken:
+        return path
+    return "--" + RENAMED.get(path, path.rpartition(".")[2]).replace("_", "-")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -52,7 +53,7 @@ def ladder_sums(dataset: Dataset, scores: Scores, progress: Progress = silent) -
 
 def _question(dataset: Dataset, scores: Scores) -> str:
     """A hash of everything that the answer depends on."""
-    asked = sha256(f"{dataset.path} {dataset.content_hash}".encode())
+    asked = sha256(os.fsencode(dataset.path) + b" " + dataset.content_hash.encode())
     pieces = scores.pieces
     for array in (pieces.starts, pieces.widths, pieces.skips, np.packbits(np.isnan(scores.losses))):
         asked.update(np.ascontiguousarray(array).tobytes())

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from dnagoat.errors import SourceError
+from dnagoat.files import plain_name
 from dnagoat.genome.alphabet import CODE, MASKED, TABLE, Codes
 from dnagoat.genome.read.records import Bases, Header
 from dnagoat.genome.read.source import Source
@@ -30,7 +31,8 @@ class TwoBit:
         self.path = path
         _check(path)
         try:
-            self._reader = py2bit.open(str(path), True)
+            with plain_name(path) as name:
+                self._reader = py2bit.open(name, True)
             self.lengths: dict[str, int] = self._reader.chroms()
         except RuntimeError:
             raise self._damaged() from None

@@ -55,7 +55,10 @@ class WindowTable:
 
         names = pa.array([contig.name for contig in contigs], pa.string())
         total = max(sum(contig.length for contig in contigs), 1)
-        with pq.ParquetWriter(self.folder / "windows.parquet", _schema(), compression="zstd") as writer:
+        with (
+            (self.folder / "windows.parquet").open("wb") as handle,
+            pq.ParquetWriter(handle, _schema(), compression="zstd") as writer,
+        ):
             held: list[tuple[Rows, Shares]] = []
             for rows in self._gathered(self._tilings(contigs)):
                 held.append(self._counted(rows))
@@ -131,8 +134,11 @@ def write_bed(folder: Path) -> None:
     """windows.bed beside windows.parquet: contig, start, end, split; for genome browsers and bedtools."""
     import pyarrow.parquet as pq
 
-    with (folder / "windows.bed").open("w", encoding="utf-8", newline="\n") as handle:
-        file = pq.ParquetFile(folder / "windows.parquet")
+    with (
+        (folder / "windows.bed").open("w", encoding="utf-8", newline="\n") as handle,
+        (folder / "windows.parquet").open("rb") as table,
+    ):
+        file = pq.ParquetFile(table)
         for batch in file.iter_batches(columns=["contig", "start", "end", "split"]):
             rows = zip(*(batch.column(place).to_pylist() for place in range(4)), strict=True)
             handle.writelines(f"{contig}\t{start}\t{end}\t{split}\n" for contig, start, end, split in rows)

@@ -25,7 +25,7 @@ from torch import Tensor
 import dnagoat
 from dnagoat.config import ModelConfig
 from dnagoat.errors import RunError, TrainingError
-from dnagoat.files import hash_file, read_json, write_json, write_text
+from dnagoat.files import hash_file, plain_name, read_json, write_json, write_text
 from dnagoat.model.transformer import DnaLM
 
 WEIGHTS, OPTIMIZER, RANDOM, STATE = "weights.safetensors", "optimizer.safetensors", "random.safetensors", "state.json"
@@ -65,7 +65,7 @@ class Checkpoint:
             raise RunError(f"{folder} {wrong}; take another checkpoint of this run")
         stored = read_json(folder / STATE)
         progress = TrainingState(**{name: stored[name] for name in TrainingState.__dataclass_fields__})
-        return cls(progress, *(load_file(folder / name) for name in (WEIGHTS, OPTIMIZER, RANDOM)))
+        return cls(progress, *(_tensors(folder / name) for name in (WEIGHTS, OPTIMIZER, RANDOM)))
 
 
 def content_hash(tensors: Mapping[str, Tensor]) -> str:
@@ -249,8 +249,13 @@ def load_model(folder: Path, config: ModelConfig, device: torch.device | str = "
     if (wrong := fault(folder)) is not None:
         raise RunError(f"{folder} {wrong}; take another checkpoint of this run or train it again")
     model = DnaLM(config)
-    put_weights(model, load_file(folder / WEIGHTS), folder)
+    put_weights(model, _tensors(folder / WEIGHTS), folder)
     return model.to(device).eval()
+
+
+def _tensors(file: Path) -> Tensors:
+    with plain_name(file) as name:  # safetensors reads from paths in UTF-8 alone
+        return load_file(name)
 
 
 def weights_of(model: torch.nn.Module) -> Tensors:

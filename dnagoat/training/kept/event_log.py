@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dnagoat.errors import MissingError, OptionError
+from dnagoat.files import plain_name
 from dnagoat.training.kept.metrics import Step
 
 if TYPE_CHECKING:
@@ -31,23 +33,23 @@ def log_steps(steps: Iterable[Step], run: Path, logger: str | None) -> Iterator[
         return
     if logger != "tensorboard":
         raise OptionError(f"--log {logger}: there is tensorboard; metrics.jsonl is always written")
-    writer = None
-    try:
+    with ExitStack() as until_then:
+        writer = None
         for step in steps:
-            writer = writer or _writer(run / "tensorboard", step.step)
+            writer = writer or until_then.enter_context(_writer(run / "tensorboard", step.step))
             _write(writer, step)
             yield step
-    finally:
-        if writer is not None:
-            writer.close()
 
 
-def _writer(folder: Path, first: int) -> SummaryWriter:
+@contextmanager
+def _writer(folder: Path, first: int) -> Iterator[SummaryWriter]:
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise MissingError("--log tensorboard needs the extra: pip install 'dnagoat[tensorboard]'") from None
-    return SummaryWriter(str(folder), purge_step=first)
+    folder.mkdir(exist_ok=True)
+    with plain_name(folder) as name, SummaryWriter(name, purge_step=first) as writer:
+        yield writer
 
 
 def _write(writer: SummaryWriter, step: Step) -> None:

@@ -6,6 +6,7 @@ config.json  metrics.jsonl  checkpoints/step-NNNNNN/  best  last  evaluation/*.j
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -52,7 +53,7 @@ class Run:
         if self.results is None:
             return (own,)
         # By its path, since many a run is called `goat`.
-        where = sha256(str(self.path.resolve()).encode()).hexdigest()[:8]
+        where = sha256(os.fsencode(self.path.resolve())).hexdigest()[:8]
         return self.results / f"{self.name}-{where}", own
 
     def result_file(self, name: str) -> Path:

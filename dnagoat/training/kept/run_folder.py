@@ -15,6 +15,7 @@ from dnagoat.training.kept.lock import WORKERS, WRITER
 from dnagoat.training.kept.metrics import METRICS, SUMMARY
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.presets import NAME, SETTINGS
+from dnagoat.wording import was_given
 
 CONFIG = "config.json"
 OURS = (CONFIG, METRICS, SUMMARY, "checkpoints", "best", "last", "evaluation", "generated", "report", "tensorboard")
@@ -79,7 +80,7 @@ def differences(before: RunConfig, after: RunConfig) -> str:
     # Where the dataset lies, and how it is computed.
     loose = {"dataset", "dataset_places", "tool_version", "train.micro_batch", "train.keep"}
     return "; ".join(
-        f"{option_of(name, after)} {old.get(name)}, not {new.get(name)}"
+        was_given(option_of(name, after), old.get(name), new.get(name))
         for name in dict.fromkeys([*old, *new])
         if old.get(name) != new.get(name) and name not in loose
     )

@@ -41,7 +41,7 @@ def command(dataset: Path, out: Path) -> list[str]:
 @pytest.mark.slow
 def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
     out = tmp_path / "compare"
-    first = subprocess.run(command(dataset, out), capture_output=True, text=True, check=False, timeout=300)
+    first = subprocess.run(command(dataset, out), capture_output=True, text=True, check=False, timeout=600)
     assert first.returncode == 0, first.stderr
     result = json.loads(first.stdout)
     runs = {path.name: open_run(path) for path in out.glob("*-s0")}
@@ -59,7 +59,7 @@ def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
     assert json.loads((out / "comparison.json").read_text()) == result
 
     hashes = {name: model_sha256(run.checkpoint("last")) for name, run in runs.items()}
-    again = subprocess.run(command(dataset, out), capture_output=True, text=True, check=False, timeout=300)
+    again = subprocess.run(command(dataset, out), capture_output=True, text=True, check=False, timeout=600)
     assert again.returncode == 0 and json.loads(again.stdout) == result
     assert {name: model_sha256(run.checkpoint("last")) for name, run in runs.items()} == hashes
 

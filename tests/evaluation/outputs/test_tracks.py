@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dnagoat.errors import DatasetError
+from dnagoat.errors import DatasetError, SourceError
 from dnagoat.evaluation.outputs.tracks import refuse_shared_bases, write_tracks
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import sliding, stretches
 from dnagoat.genome.alphabet import decode, encode, reverse_complement
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.preparation import PrepareOptions, prepare
+from dnagoat.genome.read.sizes import Sizes, read_sizes
 
 
 @pytest.fixture
@@ -105,6 +106,53 @@ def test_headers_carry_the_real_length_where_it_is_known(tmp_path: Path) -> None
         track = pyBigWig.open(str(paths[1]))
         assert track.chroms() == expected and notes == []
         track.close()
+
+
+def sizes(folder: Path, text: str) -> Sizes:
+    (folder / "sizes").write_bytes(text.encode())
+    return read_sizes(folder / "sizes")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["chr1\t249250621\nchr2\t9\n", "chr1\t249250621\t6\t60\t61\n", "\ufeff1 249250621\r\n", "chr1\t249250621"],
+    ids=["chrom.sizes", "fai", "mark, alias, spaces and CRLF", "no end"],
+)
+def test_headers_carry_the_length_that_a_file_gives(tmp_path: Path, text: str) -> None:
+    pyBigWig = pytest.importorskip("pyBigWig")
+    dataset = sliced(tmp_path / "data", {"chr1:1001-2000": BASES[1000:2000]})
+    paths, notes = write_tracks(tmp_path, "t", dataset, made_up(dataset), sizes(tmp_path, text))
+    track = pyBigWig.open(str(paths[1]))
+    assert track.chroms() == {"chr1": 249_250_621} and notes == []
+    track.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("chr1\t1999\n", "chr1 has 1,999 bases in .* and a base 2,000 in the dataset"),
+        ("chr1\t2000\nchr1\t3000\n", "line 2: chr1 has two lengths"),
+        ("chr1\n", "line 1 gives no length"),
+        ("chr1\t-5\n", "line 1 gives no length"),
+        ("chr1\t1e9\n", "line 1 gives no length"),
+        ("chr1\t0\n", "line 1 gives no length"),
+        ("# nothing\n", "holds no length"),
+        (">chr1\nACGT\n", "line 1 gives no length"),
+    ],
+)
+def test_lengths_that_do_not_fit_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    dataset = sliced(tmp_path / "data", {"chr1:1001-2000": BASES[1000:2000]})
+    with pytest.raises(SourceError, match=said):
+        write_tracks(tmp_path / "out", "t", dataset, made_up(dataset), sizes(tmp_path, text))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_length_of_another_assembly_is_refused_where_the_real_one_is_known(tmp_path: Path) -> None:
+    (tmp_path / "chosen.bed").write_text("chr1\t100\t1000\n")
+    dataset = sliced(tmp_path / "data", {"chr1": BASES}, regions=tmp_path / "chosen.bed")
+    with pytest.raises(SourceError, match=r"chr1 has 7,000 bases in .* and 6,000 bases in the dataset"):
+        sizes(tmp_path, "chr1\t7000\n").of(dataset.contigs, "the dataset")
+    assert sizes(tmp_path, "chr2\t7000\n").of(dataset.contigs, "the dataset") == ({"chr1": 6000}, [])
 
 
 def test_bases_that_two_contigs_hold_are_refused_before_anything_is_written(tmp_path: Path) -> None:

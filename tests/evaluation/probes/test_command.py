@@ -51,7 +51,7 @@ def test_an_interrupted_probe_goes_on_and_never_with_other_settings(
     rows, before = out / "rows.jsonl", json.loads((out / "probe.json").read_text())
     (out / "probe.json").unlink()  # as if killed before its end
     code, _, err = run_it(*words, *QUICK, "--steps", 3)
-    assert code == 2 and "train.steps 2, not 3" in err and err.count("\n") == 1
+    assert code == 2 and "--steps 2, not 3" in err and err.count("\n") == 1
     with monkeypatch.context() as patched:
         patched.setattr("dnagoat.evaluation.probes.induction.learn", None)  # nothing is trained again
         assert run_it(*words, *QUICK)[0] == 0

@@ -72,7 +72,7 @@ def test_rows_of_other_settings_are_never_mixed_in(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, Work(last=UNITS[1]))
     before = (tmp_path / FILE).read_bytes()
-    with pytest.raises(RunError, match=r"train\.steps 2, not 3; give another --out, or --force"):
+    with pytest.raises(RunError, match=r"begun with --steps 2, not 3; give another --out, or --force"):
         run(tmp_path, Work(), steps=3)
     assert (tmp_path / FILE).read_bytes() == before
     forced = Work(last=UNITS[2])

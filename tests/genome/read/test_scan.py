@@ -68,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("scan")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(fasta_texts(), st.sampled_from(["plain", "gzip", "bgzip"]), st.integers(1, 40), st.integers(16, 300))
 def test_any_text_gives_its_bases_and_a_true_index(
     folder: Path, made: tuple[str, list[tuple[str, str]]], how: str, read: int, block: int
@@ -117,7 +117,7 @@ def plainly(data: bytes) -> list[tuple[str, str]] | None:
     return records or None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(fasta_texts(), st.data())
 def test_damaged_text_gets_the_plain_reading_or_one_sentence(
     folder: Path, made: tuple[str, list[tuple[str, str]]], data: st.DataObject
@@ -146,7 +146,7 @@ def test_damaged_text_gets_the_plain_reading_or_one_sentence(
     assert got == plainly(bytes(text))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(fasta_texts(), st.sampled_from(["gzip", "bgzip"]), st.data())
 def test_a_damaged_gzip_never_gives_other_bases(
     folder: Path, made: tuple[str, list[tuple[str, str]]], how: str, data: st.DataObject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dnagoat.errors import SourceError
@@ -24,7 +24,6 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 RECORDS = st.dictionaries(st.text("abcXYZ09_.", min_size=1, max_size=8), st.text("ACGTNacgtn", min_size=1), min_size=1)
 
 
-@settings(deadline=None)
 @given(RECORDS, st.data())
 def test_every_base_and_mask(file: Path, records: dict[str, str], data: st.DataObject) -> None:
     file.write_bytes(twobit(records))

@@ -40,7 +40,7 @@ def together(longer: RunConfig, tmp_path_factory: pytest.TempPathFactory) -> Pat
     script = Path(__file__).with_name("on_two_processes.py")
     launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
     launch += ["--rdzv-endpoint", "localhost:0", str(script), str(out / "config.json"), str(out)]
-    done = subprocess.run(launch, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(launch, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return out
 

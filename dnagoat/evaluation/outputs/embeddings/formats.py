@@ -16,8 +16,8 @@ from dnagoat.errors import MissingError, OptionError
 from dnagoat.evaluation.outputs.embeddings.texts import PLACE
 from dnagoat.evaluation.outputs.embeddings.vectors import Embedding
 from dnagoat.evaluation.outputs.rows import Cell, write_rows
-from dnagoat.files import written_whole
-from dnagoat.streams import is_passage
+from dnagoat.files import as_utf8, written_whole
+from dnagoat.streams import follow, is_passage
 
 COLUMNS: Final[dict[str, type]] = {**PLACE, "length": int, "known": int, "gc": float}
 VECTOR: Final = "embedding"
@@ -96,7 +96,7 @@ def _write_parquet(out: Path, found: Iterable[Embedding], width: int, about: Map
     fields = [pa.field(name, kinds[kind]) for name, kind in COLUMNS.items()]
     schema = pa.schema([*fields, pa.field(VECTOR, vector)], metadata={"dnagoat": json.dumps(dict(about))})
     rest = iter(found)
-    with written_whole(out) as aside, pq.ParquetWriter(aside, schema) as writer:
+    with written_whole(out) as aside, aside.open("wb") as handle, pq.ParquetWriter(handle, schema) as writer:
         while chunk := list(islice(rest, CHUNK)):
             columns = zip(*map(cells, chunk), strict=True)
             arrays = [pa.array(column, type=field.type) for column, field in zip(columns, fields, strict=True)]
@@ -110,7 +110,9 @@ def _write_anndata(out: Path, found: Iterable[Embedding], width: int, about: Map
     import pandas as pd
 
     anndata = load_anndata()
-    with tempfile.TemporaryDirectory(prefix="dnagoat-", dir=out.absolute().parent) as folder:
+    place = follow(out).parent
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="dnagoat-", dir=place) as folder:
         file = Path(folder) / "x.npy"
         with file.open("w+b") as vectors:
             rows = list(_shed(found, vectors, width))
@@ -118,7 +120,8 @@ def _write_anndata(out: Path, found: Iterable[Embedding], width: int, about: Map
         obs = obs.astype({name: object for name, kind in COLUMNS.items() if kind is str})
         var = pd.DataFrame(index=_names(VECTOR, width))
         with written_whole(out) as aside:
-            data = anndata.AnnData(X=_mapped(file), obs=obs, var=var, uns={"dnagoat": dict(about)})
+            told = {key: as_utf8(value) for key, value in about.items()}
+            data = anndata.AnnData(X=_mapped(file), obs=obs, var=var, uns={"dnagoat": told})
             data.write_h5ad(aside)
 
 
