@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from dnagoat.errors import DatasetError, DnagoatError, OptionError, SourceError
-from dnagoat.evaluation.outputs.tracks import sequence_lengths
 from dnagoat.evaluation.scoring.marks import read_marks
 from dnagoat.genome.alphabet import decode
 from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.genome.passport import remarks
 from dnagoat.genome.place import Names
 from dnagoat.genome.preparation import PrepareOptions, command, prepare
+from dnagoat.genome.read.sizes import Sizes
 from dnagoat.genome.store.verify import verify
 from dnagoat_cli import app
 from tests.genome.small import fasta, random_bases
@@ -58,7 +58,7 @@ def test_names_are_kept_apart_and_bases_kept(files: list[Path]) -> None:
     assert dataset.manifest.left_out == ("a:chrUn_x",) and "1 unplaced" in remarks(dataset.manifest)[0]
     assert (dataset.path / "genomes" / "a" / "genome.fai").read_text().startswith("chr1\t500\t")
     assert all(check.holds for path in files for check in verify(dataset, path))
-    assert sequence_lengths(dataset.contigs)[0] == {"a:chr1": 500, "a:chr2": 300, "b:chr1": 400, "b:chr3": 300}
+    assert Sizes().of(dataset.contigs, "it")[0] == {"a:chr1": 500, "a:chr2": 300, "b:chr1": 400, "b:chr3": 300}
 
 
 def test_one_of_the_genomes_is_as_it_would_be_alone(files: list[Path]) -> None:
