@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dnagoat.api.keywords import Asked, Place, Result, Sampling, hear_nothing
+from dnagoat.api.keywords import Asked, Linear, Place, Result, Sampling, hear_nothing
 from dnagoat.api.making import open_run
 from dnagoat.progress import Progress, silent
 
@@ -138,6 +138,48 @@ def score_bases(
 
     model = _of(run).model(checkpoint, pick_device(device))
     return score_parts(model, Path(fasta), batch_size * model.config.context, context, stride, progress)
+
+
+def probe_linear(
+    runs: Sequence[Run | Place],
+    regions: str,
+    *,
+    column: int = 4,
+    positive: str | None = None,
+    length: int | None = None,
+    dataset: Place | None = None,
+    out: Place | None = None,
+    force: bool = False,
+    say: Callable[[str], None] = hear_nothing,
+    progress: Progress = silent,
+    **how: Unpack[Linear],
+) -> Result:
+    """Do embeddings of runs tell two classes apart better than counts of 4-mers and 6-mers? Logistic regression.
+
+    `regions` is a BED file whose `column` says the class, or "softmask"; examples lie in the held-out splits of the
+    runs' dataset. Values and 95 % intervals over blocks are in result["rows"], paired differences in result["pairs"].
+    `out` is a folder that `report` shows. Errors: `MissingError` without scikit-learn, `OptionError`, `SourceError`
+    (no held-out region, one class), `DatasetError` (runs of several datasets).
+    """
+    import dnagoat
+    from dnagoat.evaluation.probes.linear import regression
+    from dnagoat.evaluation.probes.linear.classes import Asked
+    from dnagoat.reporting.labels import labels
+    from dnagoat.reporting.sections.probes import kinds
+    from dnagoat.training.launch.processes import pick_device
+
+    regression.require_sklearn()
+    opened = [_of(run) for run in runs]
+    named = regression.name_arms(labels([run.config for run in opened]), opened)
+    options = regression.LinearOptions(**{**how, "device": str(pick_device(how.get("device", "auto")))})
+    data = opened[0].dataset(None if dataset is None else Path(dataset))
+    asked = Asked(str(regions), column, positive, length)
+    found = {"format": 1, **regression.probe_linear(named, data, asked, options, progress, say)}
+    result = {**found, "tool_version": dnagoat.__version__}
+    if out is not None:
+        with kinds.new_result(Path(out), force=force):
+            kinds.write(result, Path(out))
+    return result
 
 
 def report(

@@ -76,6 +76,23 @@ class Embedded(TypedDict, total=False):
     batch_size: int
 
 
+class Linear(TypedDict, total=False):
+    """The fields of `dnagoat.evaluation.probes.linear.regression.LinearOptions`; what is left out has its default."""
+
+    layer: str
+    pool: Literal["mean", "last"]
+    strands: Literal["own", "both"]
+    by: Literal["split", "contig", "block"]
+    folds: int
+    most: int
+    block: int
+    resamples: int
+    seed: int
+    which: Which
+    device: str
+    batch_size: int
+
+
 class Sampling(TypedDict, total=False):
     """The fields of `dnagoat.generation.sampling.SamplingOptions`; what is left out has its default."""
 

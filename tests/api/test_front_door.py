@@ -55,6 +55,7 @@ def test_importing_is_light() -> None:
         "score_regions",
         "score_variants",
         "embed",
+        "probe_linear",
         "write_embeddings",
         "report",
     } == set(names)

@@ -142,6 +142,44 @@ def sink(
     _carry_out("sink", result, lambda _, device, tell: sinks(named, asked.options(device), tell))
 
 
+LINEAR = """
+Do embeddings know more than k-mers? Logistic regression on embeddings of runs, and on counts of 4-mers and 6-mers.
+
+Examples lie in the validation and the test split of the runs' dataset: regions of a BED file whose column says the
+class, or (softmask) tiles that are soft-masked against tiles that are not. See docs/embeddings.md.
+
+[bold]Examples[/bold]
+
+  dnagoat probe linear runs/goat --regions softmask
+
+  dnagoat probe linear runs/goat runs/rope --regions classes.bed --positive enhancer --by block
+"""
+
+
+@probe.command(help=LINEAR)
+@unfold
+def linear(
+    runs: Annotated[list[Path], typer.Argument(help="Folders that `train` wrote, of one dataset.")],
+    regions: Annotated[str, typer.Option(help="BED file with a column of classes, or softmask.")],
+    asked: o.Linear,
+    result: o.Result,
+) -> None:
+    from dnagoat.evaluation.probes.linear.regression import name_arms, probe_linear, require_sklearn
+    from dnagoat.reporting.labels import labels
+    from dnagoat.training.kept.run import open_run
+    from dnagoat_cli.terminal.bar import say
+
+    require_sklearn()
+    opened = [open_run(path) for path in runs]
+    named = name_arms(labels([run.config for run in opened]), opened)
+    classes, options, dataset = asked.classes(regions), asked.options(), opened[0].dataset(asked.dataset)
+    _carry_out(
+        "linear",
+        result,
+        lambda _, device, tell: probe_linear(named, dataset, classes, options.but(device=device), tell, say),
+    )
+
+
 def _carry_out(name: str, result: o.Result, work: Callable[[Path, str, Progress], dict[str, Any]]) -> None:
     """Runs a probe under a bar, writes its folder and shows what it found."""
     import dnagoat

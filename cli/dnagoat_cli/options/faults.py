@@ -14,6 +14,7 @@ from dnagoat.wording import typed
 # Options that are not called as the field that they set; (class, field) -> parameter.
 RENAMED = {
     ("MeasureOptions", "which"): "checkpoint",
+    ("LinearOptions", "which"): "checkpoint",
     ("PrepareOptions", "split"): "split_blocks",
     ("PrepareOptions", "contigs"): "all_contigs",
     ("PrepareOptions", "copies"): "drop_copies",

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.probes.extrapolate import ExtrapolateOptions
     from dnagoat.evaluation.probes.induction import InductionOptions
+    from dnagoat.evaluation.probes.linear.classes import Asked
+    from dnagoat.evaluation.probes.linear.regression import LinearOptions
     from dnagoat.evaluation.probes.recall import RecallOptions
     from dnagoat.evaluation.probes.retrieval import TaskName
 
@@ -171,3 +173,35 @@ class Sink:
 
         asked = {"split": self.split, "seed": self.seed, "dataset": self.dataset, "which": self.checkpoint}
         return MeasureOptions.model_validate(asked | {"windows": self.windows, "device": device})
+
+
+@dataclass(frozen=True)
+class Linear:
+    column: Annotated[int, typer.Option(min=1, help="Column of the BED file, counted from 1.")] = 4
+    positive: Annotated[str | None, typer.Option(help="Class that is told from the rest; the rarer of two.")] = None
+    length: Annotated[int | None, typer.Option(min=8, help="Bases of a tile of softmask; 256 by default.")] = None
+    by: Annotated[str, typer.Option(help="split (fitted on validation, tested on test), or folds: contig, block.")] = (
+        "split"
+    )
+    folds: Annotated[int, typer.Option(help="Of contigs or blocks.")] = 5
+    most: Annotated[int, typer.Option(help="Examples of each split.")] = 2000
+    layer: Annotated[str, typer.Option(help="As in embed: norm, embedding, 1, -1, ...")] = "norm"
+    pool: Annotated[str, typer.Option(help="mean or last.")] = "mean"
+    strands: Annotated[str, typer.Option(help="own or both.")] = "own"
+    block: Annotated[int, typer.Option(help="Bases of a block of the bootstrap.")] = 20_000
+    resamples: Annotated[int, typer.Option(help="Of the bootstrap.")] = 2000
+    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0
+    dataset: Annotated[Path | None, typer.Option(help="The runs' dataset, where it has moved.")] = None
+    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best"
+    batch_size: Annotated[int, typer.Option(min=1, help="Windows at once; changes no result.")] = 64
+
+    def classes(self, regions: str) -> Asked:
+        from dnagoat.evaluation.probes.linear.classes import Asked
+
+        return Asked(regions, self.column, self.positive, self.length)
+
+    def options(self) -> LinearOptions:
+        from dnagoat.evaluation.probes.linear.regression import LinearOptions
+
+        names = ("by", "folds", "most", "layer", "pool", "strands", "block", "resamples", "seed", "batch_size")
+        return LinearOptions(**{name: getattr(self, name) for name in names}, which=self.checkpoint)

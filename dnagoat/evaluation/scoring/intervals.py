@@ -95,6 +95,18 @@ def block_bootstraps(
     ]
 
 
+def resample_weights(blocks: ArrayLike, resamples: int = RESAMPLES, seed: int = 0) -> Iterator[NDArray[np.float64]]:
+    """How often each unit (N,) is drawn with its block, (r, N) at a time: for what is no ratio of sums.
+
+    The same seed and the same blocks draw the same resamples, as those of `block_bootstrap`.
+    """
+    _, index = np.unique(np.asarray(blocks), return_inverse=True)
+    step = max(1, 2_000_000 // max(index.size, 1))
+    for weights in _draws(int(index.max()) + 1 if index.size else 0, resamples, seed):
+        for start in range(0, len(weights), step):
+            yield weights[start : start + step, index]
+
+
 def _ratio(tops: NDArray[np.float64], bottoms: NDArray[np.float64]) -> NDArray[np.float64]:
     # A resample that drew no block with a count (a rare stratum) has no ratio.
     return np.divide(tops, bottoms, out=np.full_like(tops, np.nan), where=bottoms > 0)

@@ -13,6 +13,7 @@ from dnagoat.reporting.drawing.figure import Figure
 from dnagoat.reporting.sections.probes.extrapolate import EXTRAPOLATE
 from dnagoat.reporting.sections.probes.induction import INDUCTION
 from dnagoat.reporting.sections.probes.kind import Kind, Result
+from dnagoat.reporting.sections.probes.linear import LINEAR
 from dnagoat.reporting.sections.probes.recall import RECALL
 from dnagoat.reporting.sections.probes.sinks import SINK
 from dnagoat.reporting.table import Table
@@ -24,6 +25,7 @@ KINDS: dict[str, Kind] = {
     "induction": INDUCTION,
     "extrapolate": EXTRAPOLATE,
     "sink": SINK,
+    "linear": LINEAR,
 }
 
 
