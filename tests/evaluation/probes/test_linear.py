@@ -154,8 +154,8 @@ def test_shuffled_labels_are_a_guess(make: Make, tmp_path: Path) -> None:
     result = dnagoat.probe_linear([make("one")], str(regions), **QUICK)
     for row in result["rows"]:
         low, high = row["auroc"]["interval"]
-        # 95 % intervals: three that all miss 0.5 by more than their own half width would be one in a million.
-        assert low - (high - low) / 2 < 0.5 < high + (high - low) / 2, row
+        # 95 % intervals, of labels from a fixed seed.
+        assert low < 0.5 < high, row
 
 
 def test_softmask_is_built_in_and_two_runs_are_paired(make: Make, tmp_path: Path) -> None:
