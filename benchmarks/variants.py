@@ -16,7 +16,8 @@ import torch
 from rows import Row, finish, interleaved, options
 
 from dnagoat.config import PositionConfig
-from dnagoat.evaluation.outputs.variants.alleles import Change, Frame, compare, score_changes
+from dnagoat.evaluation.outputs.variants.alleles import Change, Frame, compare
+from dnagoat.evaluation.outputs.variants.ratios import score_changes
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.genome.alphabet import Codes, reverse_complement
 from dnagoat.model.transformer import DnaLM

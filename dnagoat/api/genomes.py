@@ -51,7 +51,7 @@ def score_variants(
     scored with it (64). Returns what the file held: `records`, `alleles`, `scored`, `skipped` by reason. `SourceError`
     where a record does not fit the genome, unless `skip_mismatches`; `OptionError`; `MissingError` without pysam.
     """
-    from dnagoat.evaluation.outputs.variants import ratios as variants
+    from dnagoat.evaluation.outputs.variants import scored_file as variants
     from dnagoat.training.launch.processes import pick_device
 
     opened = open_run(run) if isinstance(run, Path | str) else run

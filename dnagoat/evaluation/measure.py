@@ -68,7 +68,10 @@ class MeasureOptions(Frozen):
 
 @dataclass(frozen=True)
 class Measure:
-    """What a run can be asked; each measure's module declares its own, and the registry lists it.
+    """What a run can be asked.
+
+    A measure's module declares it, `_EVERY` in evaluation/results.py lists it, and its Section in reporting/contents.py
+    shows it; a test refuses a measure that is not listed, and one without a Section.
 
     With `per_split` the file's name ends in the split. `settings` names the options that change its result. `made_from`
     says what else of a run the result is made from: it is out of date once that has changed. A report asks it of those

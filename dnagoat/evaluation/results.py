@@ -29,7 +29,7 @@ from dnagoat.files import read_json, write_json
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run, Which
 
-# A new measure is a module of its own, and its name here.
+# A new measure is a module of its own, its name here, and a Section in reporting/contents.py that shows it.
 _EVERY = (
     *(generation.MEASURE, nll.MEASURE, strata.MEASURE, lengths.MEASURE, rc.MEASURE, copying.MEASURE),
     *(protocol_paper.MEASURE, prior.MEASURE, inspect.MEASURE, memory.MEASURE),

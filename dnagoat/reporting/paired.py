@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.scoring.seeds import judge
+from dnagoat.evaluation.scoring.verdict_rule import judge
 from dnagoat.reporting.sources import Result, Results, RunResults
 
 Sums = NDArray[np.float64]

@@ -81,7 +81,7 @@ def train(
         held.enter_context(locked(out, group, say))
         _agreed(group, run_folder.begin(out, config, resume=resume, force=force) if group.main else None)
         held.enter_context(matrix_products(config.train.precision))
-        start = checkpoint.newest(out, say) if resume else None
+        start = checkpoint.to_resume_from(out, say) if resume else None
         sitting = Sitting(config, out, group, feed, how, start, reader)
         yield from sitting.steps(stop, say)
 

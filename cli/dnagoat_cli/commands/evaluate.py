@@ -20,7 +20,7 @@ EXAMPLES = """
 Measure a trained model; each result is kept in RUN/evaluation and read from there the next time.
 
 Without further options: NLL of the validation and the test split, with intervals, beside tables of counts (Markov
-chains and better) on the same bases.
+chains and better) on the same bases. Figures come with `dnagoat report RUN`.
 
 [bold]Examples[/bold]
 

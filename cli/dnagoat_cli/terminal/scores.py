@@ -82,7 +82,7 @@ def score_variants(
     model: Weights,
     force: bool,
 ) -> None:
-    from dnagoat.evaluation.outputs.variants import ratios as variants
+    from dnagoat.evaluation.outputs.variants import scored_file as variants
     from dnagoat.evaluation.outputs.variants.calls import load_pysam
     from dnagoat.evaluation.outputs.variants.write import mode_for
     from dnagoat.files import may_write

@@ -24,7 +24,7 @@ from dnagoat.evaluation.scoring.intervals import BLOCK_BASES, LEVEL, RESAMPLES, 
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
 from dnagoat.evaluation.scoring.pieces import blocks_of
 from dnagoat.evaluation.scoring.scored import scores_of
-from dnagoat.evaluation.scoring.seeds import Judgement, judge
+from dnagoat.evaluation.scoring.verdict_rule import Judgement, judge
 from dnagoat.files import read_json
 from dnagoat.genome.alphabet import MASKED
 from dnagoat.genome.dataset import Dataset

@@ -187,8 +187,11 @@ def fault(folder: Path) -> str | None:
     return None
 
 
-def newest(run: Path, say: Callable[[str], None]) -> Checkpoint | None:
-    """The newest whole checkpoint of a run; says which damaged ones were passed over. None where there is none."""
+def to_resume_from(run: Path, say: Callable[[str], None]) -> Checkpoint | None:
+    """What `--resume` loads: the newest whole checkpoint of a run, None where there is none.
+
+    Says which damaged ones were passed over.
+    """
     for folder in reversed(present(run)):
         wrong = fault(folder)
         if wrong is None:

@@ -42,7 +42,7 @@ def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | N
     """Writes config.json, or compares with the one that is there; what to say where the run cannot be begun."""
     if (out / CONFIG).exists() and not force:
         return (
-            _continue(out, config)
+            _resume(out, config)
             if resume
             else (
                 f"{out} holds a run already; continue it with --resume, replace it with --force, or give another --out"
@@ -54,8 +54,11 @@ def begin(out: Path, config: RunConfig, *, resume: bool, force: bool) -> str | N
     return None
 
 
-def _continue(out: Path, config: RunConfig) -> str | None:
-    """Keeps config.json, but where the dataset has moved: then it learns the new place."""
+def _resume(out: Path, config: RunConfig) -> str | None:
+    """With `--resume`: compares config.json with what is asked for, and keeps it; what to say where they differ.
+
+    Where the dataset has moved, it learns the new place. What is loaded is `checkpoint.to_resume_from`.
+    """
     try:
         earlier = open_run(out)
     except RunError as fault:

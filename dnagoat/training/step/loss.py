@@ -1,4 +1,7 @@
-"""What is minimised: nats over scored bases, always as a sum and a count, never as a mean of means."""
+"""What is minimised: nats over scored bases, always as a sum and a count, never as a mean of means.
+
+N becomes "not scored" where targets are made, in `genome.batches.to_inputs_targets`: its target is IGNORE.
+"""
 
 # B windows, W window width, T targets, C classes
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from dnagoat.evaluation.outputs.variants.alleles import Frame
-from dnagoat.evaluation.outputs.variants.ratios import Places, Scorer, score_variants
+from dnagoat.evaluation.outputs.variants.scored_file import Places, Scorer, score_variants
 from dnagoat.model.transformer import DnaLM
 
 pysam = pytest.importorskip("pysam", reason="needs the package pysam")

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dnagoat.errors import MissingError, OptionError, SourceError
-from dnagoat.evaluation.outputs.variants import ratios as module
-from dnagoat.evaluation.outputs.variants.alleles import score_changes
+from dnagoat.evaluation.outputs.variants import scored_file as module
+from dnagoat.evaluation.outputs.variants.ratios import score_changes
 from dnagoat.model.transformer import DnaLM
 from tests.evaluation.conftest import MakeRun
 from tests.evaluation.outputs.variants.conftest import FRAME, Score, write_calls, write_genome

@@ -1,4 +1,6 @@
-"""Which of two methods is better: the seed is the unit for the method, the block of the genome for the bases.
+"""The verdict's rule: which of two methods is better?
+
+The seed is the unit for the method, the block of the genome for the bases.
 
 Every arm of a seed shares data order, initial values and scored bases, so that differences are paired. A verdict needs
 two intervals to exclude 0 on the same side: the t interval over the per-seed differences (training again would give

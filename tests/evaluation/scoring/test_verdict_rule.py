@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from dnagoat.evaluation.comparison.judgement import speed_ratio
-from dnagoat.evaluation.scoring.seeds import Judgement, judge, t_interval
+from dnagoat.evaluation.scoring.verdict_rule import Judgement, judge, t_interval
 
 SEEDS, BLOCKS, PER_BLOCK, BASES = 3, 60, 4, 512
 # Spreads as the tiny model shows them on chromosome 21: of the paired difference between seeds, and between blocks of
