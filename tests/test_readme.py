@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from dnagoat_cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXPERIMENTS = sorted({*(ROOT / "experiments").glob("*.md")} - {ROOT / "experiments" / "README.md"})
 PAGES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "experiments").glob("*.md")]
 
 
@@ -31,7 +33,8 @@ def dnagoat_arguments(line: str) -> list[str] | None:
     """What follows the program's (or the image's) name in a line that runs it, as the shell would split it."""
     words = shlex.split(line, comments=True)
     if words[0] == "docker" and words[1] == "run":
-        return words[words.index("dnagoat") + 1 :]
+        program = "dnagoat_cli" if "--entrypoint" in words else "dnagoat"  # of torchrun it is the module
+        return words[words.index(program) + 1 :]
     return words[1:] if words[0] == "dnagoat" else None
 
 
@@ -72,7 +75,25 @@ def test_readme_is_read_in_one_sitting() -> None:
 
 def test_every_experiment_is_in_the_index() -> None:
     index = (ROOT / "experiments" / "README.md").read_text(encoding="utf-8")
-    assert all(f"]({page.name})" in index for page in (ROOT / "experiments").glob("*.md") if page.name != "README.md")
+    assert all(f"]({page.name})" in index for page in EXPERIMENTS)
+
+
+@pytest.mark.parametrize("page", EXPERIMENTS, ids=lambda page: page.stem)
+def test_index_repeats_each_experiments_head(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    head = dict(re.findall(r"^\| (date|question|answer) \| (.+) \|$", text, flags=re.MULTILINE))
+    title = text.splitlines()[0].removeprefix("# ")
+    row = " | ".join([f"| [{title}]({page.name})", head["date"], head["question"], head["answer"]]) + " |"
+    assert row in (ROOT / "experiments" / "README.md").read_text(encoding="utf-8").splitlines()
+
+
+def test_extras_that_pages_name_are_there() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    named = {name for listed in re.findall(r"pip install '[.\w]*\[([^]]+)\]'", text) for name in listed.split(",")}
+    assert {"variants", "tracks"} <= named <= set(extras)
+    told = README.split("**Extras**")[1].split("**")[0]
+    assert {"variants", "tracks"} <= set(re.findall(r"`(\w+)`", told)) <= set(extras)
 
 
 def test_dataset_is_read_as_its_page_says(tmp_path: Path) -> None:
