@@ -23,7 +23,7 @@ Result = dict[str, Any]
 FORMAT = 2  # of the results: 1 had strata whose bounds stood in their names alone
 
 # What decides which bases are scored and how their intervals are drawn.
-SCORED = ("split", "seed", "windows", "context", "stride", "block", "resamples")
+SCORED = ("split", "seed", "windows", "context", "stride", "block", "resamples", "precision")
 
 
 class MeasureOptions(Frozen):
@@ -40,6 +40,7 @@ class MeasureOptions(Frozen):
     windows: int | None = Field(None, ge=1, description="scored windows, spread over the split; None = all")
     context: int | None = Field(None, ge=1, description="bases that the model reads at once; None = the window")
     stride: int | None = Field(None, ge=1, description="bases that are scored of each; None = all of them")
+    precision: Literal["tf32", "bf16"] | None = Field(None, description="of matrix products; None = float32")
     block: int = Field(20_000, ge=1, description="bases of a block of the bootstrap")
     resamples: int = Field(2000, ge=1000)
     strata: tuple[Path, ...] = Field((), description="BED files whose regions are strata of their own")

@@ -64,6 +64,13 @@ class Scoring:
             rich_help_panel=SCORING,
         ),
     ] = None
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            help="tf32 or bf16; float32 by default, and the NLL tells the difference to it.",
+            rich_help_panel=SCORING,
+        ),
+    ] = None
     block: Annotated[
         int | None, typer.Option(help="Bases of a bootstrap block; default 20,000.", rich_help_panel=SCORING)
     ] = None

@@ -172,7 +172,9 @@ class Goat(PositionScheme):
             return super().lanes_of(schemes, at)  # one of them has a part that is switched off
         first = schemes[0]
         assert isinstance(first, cls)
-        return first._lanes(at, stack([[part.weights() for part in layer] for layer in layers]))
+        lanes = first._lanes(at, stack([[part.weights() for part in layer] for layer in layers]))
+        query, key = (side.expand(len(schemes), *side.shape[-3:]) for side in lanes)  # where a side learns nothing
+        return query, key
 
     def _lanes(self, at: At, weights: Sequence[Weights]) -> Pair:
         """Lanes of all parts side by side; `weights` are those of each part, of one layer or of several."""

@@ -13,7 +13,7 @@ from dnagoat.evaluation.scoring.intervals import LEVEL, Interval, block_bootstra
 from dnagoat.evaluation.scoring.ladder import count_training, ladder_sums
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
 from dnagoat.evaluation.scoring.pieces import blocks_of
-from dnagoat.evaluation.scoring.scored import about, scores_of
+from dnagoat.evaluation.scoring.scored import about, difference_to_float32, scores_of
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
 
@@ -29,7 +29,14 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     ladder = ladder_sums(dataset, scores, progress) if len(dataset.starts("train")) else {}
     hashed = count_training(dataset).hashed if ladder else None
     progress("resampling blocks", 0, 0)
-    return summarise(run, scores, ladder, blocks, options.but(context=options.context or dataset.window), hashed)
+    result = summarise(run, scores, ladder, blocks, options.but(context=options.context or dataset.window), hashed)
+    if options.precision is not None:
+        above, windows = difference_to_float32(run, dataset, options, scores, progress)
+        result["precision"] = {"name": options.precision, "above_float32": above, "windows": windows}
+        result["warnings"].append(
+            f"scored in {options.precision}: {above:+.2g} nats a base from float32 on {windows:,} of the windows"
+        )
+    return result
 
 
 def summarise(

@@ -30,6 +30,9 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import Run
+from dnagoat.training.step.precision import computing, matrix_products
+
+RESCORED = 256  # windows
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Pro
         "dataset": dataset.content_hash,
         "pieces": identity(pieces),
         "tool_version": dnagoat.__version__,
-    }
+    } | ({} if options.precision is None else {"precision": options.precision})
     short = sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:12]
     file = run.result_file(f"bases-{options.split}-{short}.npz")
     kept = None if options.fresh else read_kept(file)
@@ -74,9 +77,23 @@ def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Pro
         return kept.scores
     run.require_room()
     model = run.model(options.which, options.device)
-    scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
+    precision = options.precision or "fp32"
+    with matrix_products(precision), computing(precision, model.embedding.weight.device):
+        scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
     keep_scores(run.evaluations[0] / file.name, key, scores, _origins(dataset, pieces))
     return scores
+
+
+def difference_to_float32(
+    run: Run, dataset: Dataset, options: MeasureOptions, scores: Scores, progress: Progress = silent
+) -> tuple[float, int]:
+    """By how many nats a base scores in another precision are above those in float32, on so many windows of them."""
+    count = len(scores.pieces)
+    places = np.linspace(0, count - 1, min(count, RESCORED)).round().astype(np.int64)
+    pieces = scores.pieces.take(places)
+    model = run.model(options.which, options.device)
+    exact = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
+    return float((scores.sums()[places].sum() - exact.sums().sum()) / exact.counts().sum()), len(pieces)
 
 
 def identity(pieces: Pieces) -> str:

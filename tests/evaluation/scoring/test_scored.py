@@ -95,3 +95,17 @@ def test_the_difference_of_a_report_is_over_the_blocks_of_evaluation(make_run: M
 def test_the_same_pieces_have_the_same_identity(dataset: Dataset) -> None:
     names = [identity(pieces_of(dataset, QUICK.but(**how))) for how in ({}, {}, {"stride": 16}, {"windows": 5})]
     assert names[0] == names[1] and len(set(names)) == 3
+
+
+@pytest.mark.parametrize("precision", ["tf32", "bf16"])
+def test_another_precision_tells_its_difference_and_is_kept_apart(precision: str, make_run: MakeRun) -> None:
+    run = make_run()
+    exact = ensure(run, "nll", QUICK)
+    rounded = ensure(run, "nll", QUICK.but(precision=precision), force=True)
+    assert len(kept(run)) == 2
+    told = rounded["precision"]
+    assert told["name"] == precision and told["windows"] == rounded["windows"]
+    assert told["above_float32"] == pytest.approx(rounded["value"] - exact["value"], abs=1e-9)
+    assert (told["above_float32"] != 0) == (precision == "bf16")  # a CPU has no TF32
+    assert any(f"scored in {precision}" in sentence for sentence in rounded["warnings"])
+    assert "precision" not in exact
