@@ -47,8 +47,8 @@ class Attention(nn.Module):
         """(B, T, width) -> (B, T, width)."""
         if torch.is_autocast_enabled(x.device.type):  # once, or each projection would keep a copy of its own
             x = x.to(torch.get_autocast_dtype(x.device.type))
-        if at.lanes is not None and type(self.scheme).rotate is PositionScheme.rotate:
-            q, k = self._side_by_side(x, at.lanes[self.layer])
+        if at.lanes is not None:
+            q, k = self._side_by_side(x, at, at.lanes[self.layer])
             return self._attend(q, k, self._heads(self.value(x)), x.shape[1] > 1, None, at)
         q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
         q, k, last = self.scheme.rotate(q, k, at, None if cache is None else cache.before[self.layer])
@@ -76,16 +76,18 @@ class Attention(nn.Module):
         cache.before[self.layer] = kept(last)
         return self._attend(q[..., -1:, :], k, v, False, None, at.latest(1))
 
-    def _side_by_side(self, x: Tensor, lanes: Lanes) -> Pair:
-        """Queries and keys (B, H, T, D) of a scheme that turns neither: one product, and lanes laid before both."""
-        content = linear(x, torch.cat([self.query.weight, self.key.weight]))
-        return assemble_both(content.view(*x.shape[:2], 2, self.heads, -1), *lanes)
+    def _side_by_side(self, x: Tensor, at: At, lanes: Lanes) -> Pair:
+        """Queries and keys (B, H, T, D) with their lanes, from one product; where nothing turns them, laid at once."""
+        content = linear(x, torch.cat([self.query.weight, self.key.weight])).view(*x.shape[:2], 2, self.heads, -1)
+        if type(self.scheme).rotate is PositionScheme.rotate:
+            return assemble_both(content, *lanes)
+        q, k = (side.transpose(1, 2) for side in content.unbind(2))
+        q, k, _ = self.scheme.rotate(q, k, at)
+        query, key = lanes.exact.unbind()
+        return assemble(q, query), assemble(k, key)
 
     def _with_lanes(self, q: Tensor, k: Tensor, at: At) -> Pair:
         """Content (B, H, T, C) with its lanes before it, (B, H, T, D), where the scheme has any."""
-        if at.lanes is not None:
-            query, key = at.lanes[self.layer].exact.unbind()
-            return assemble(q, query), assemble(k, key)
         with torch.autocast(q.device.type, enabled=False):  # a prior is small, and exact only in float32
             lanes = self.scheme.lanes_at(at)
         return (q, k) if lanes is None else (assemble(q, lanes[0]), assemble(k, lanes[1]))
