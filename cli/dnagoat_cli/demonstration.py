@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
     from dnagoat.training.kept.run import Run
 
-ARMS = USUAL
+ARMS = (*USUAL, "goat@memory")
 
-# Sized by process time so that everything takes about four minutes on two quiet cores, and six at most on slow ones.
+# Sized by process time so that everything takes about seven minutes on two quiet cores.
 STEPS = 250
 BATCH = 4  # windows of 1,024 bases
 SCORED = 256  # windows of each split that are scored
@@ -87,12 +87,13 @@ def prepare_dataset(plan: Places, force: bool) -> Dataset:
     return dataset
 
 
-def configuration(plan: Places, dataset: Dataset, position: str) -> RunConfig:
+def configuration(plan: Places, dataset: Dataset, arm: str) -> RunConfig:
     """The same data order and the same initial values of shared weights for every arm: they follow from the seed."""
+    from dnagoat.evaluation.comparison import arms
     from dnagoat.training.presets import configure
 
     options = {
-        "model.position.name": position,
+        **arms.options(arm),
         "train.steps": plan.steps,
         "train.batch_size": BATCH,
         "train.eval_every": max(1, plan.steps // 5),
@@ -103,19 +104,19 @@ def configuration(plan: Places, dataset: Dataset, position: str) -> RunConfig:
     return configure("tiny", str(plan.data), dataset.content_hash, dataset.window, options)
 
 
-def train_arm(plan: Places, dataset: Dataset, position: str, force: bool) -> Run:
+def train_arm(plan: Places, dataset: Dataset, arm: str, force: bool) -> Run:
     """A trained run, continued from where it stands; a Ctrl-C saves it and ends the demo."""
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.loop import train
     from dnagoat_cli.terminal.bar import watch
 
-    out = plan.runs / position
-    config = configuration(plan, dataset, position)
-    say(f"[bold]2 of 4[/bold]  {position}: {plan.steps:,} steps of {BATCH} windows into {out}")
+    out = plan.runs / arm
+    config = configuration(plan, dataset, arm)
+    say(f"[bold]2 of 4[/bold]  {arm}: {plan.steps:,} steps of {BATCH} windows into {out}")
     with stop_asked() as stop:
         try:
-            watch(train(config, out, resume=not force, force=force, dataset=dataset, stop=stop, say=say), position)
+            watch(train(config, out, resume=not force, force=force, dataset=dataset, stop=stop, say=say), arm)
         except RunError as fault:
             raise RunError(f"{fault}; --force begins the demo again, another --folder keeps this one") from None
         except Stopped:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from dnagoat.config import ModelConfig, RunConfig
+from dnagoat.config import REMEMBERED, ModelConfig, RunConfig
 
 # A seed does not make another arm; neither does anything that leaves the trained weights what they are.
 NOT_AN_ARM = {
@@ -27,6 +27,8 @@ def scheme(config: RunConfig) -> str:
         name += "+convolution"
     if config.model.normaliser != "softmax":
         name += f" {config.model.normaliser}"
+    if memory := config.model.memory:
+        name += "@memory" if memory == REMEMBERED else f"@memory={'+'.join(memory)}"
     return name
 
 

@@ -40,15 +40,16 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.slow
 def test_the_demo_leaves_data_runs_sequences_and_a_report(shown: Path) -> None:
-    for position in demonstration.ARMS:
-        run = shown / "runs" / "demo" / position
+    for arm in demonstration.ARMS:
+        run = shown / "runs" / "demo" / arm
         config = json.loads((run / "config.json").read_text())
-        assert config["model"]["position"]["name"] == position and config["train"]["seed"] == 0
+        assert config["model"]["position"]["name"] == arm.partition("@")[0] and config["train"]["seed"] == 0
+        assert bool(config["model"]["memory"]) == arm.endswith("@memory")
         assert (run / "generated" / "demo.fa").read_text().startswith(">")
     found = json.loads((shown / "reports" / "demo" / "results.json").read_text())
     assert "1.31 nats per base" in found["verdict"]["remarks"][0] and "1.254" in found["verdict"]["remarks"][0]
     rows = {row["head"]: row for row in found["tables"]["results"]["rows"]}
-    assert set(rows) == {"rope", "goat"} and rows["goat"]["difference"]["low"] is not None
+    assert set(rows) == {"rope", "goat", "goat@memory"} and rows["goat"]["difference"]["low"] is not None
 
 
 @pytest.mark.slow

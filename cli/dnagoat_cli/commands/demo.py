@@ -10,9 +10,9 @@ import typer
 from dnagoat_cli.main import app
 
 EXAMPLES = """
-Prepare human DNA, train RoPE and GOAT on it, generate, and compare them in a report.
+Prepare human DNA, train RoPE, GOAT and GOAT with memory on it, generate, and compare them in a report.
 
-Needs no network and about four minutes on two cores.
+Needs no network and about seven minutes on two cores.
 Stopped half-way, it continues there; once complete, it shows its result again.
 Writes data/demo, runs/demo and reports/demo.
 
@@ -42,7 +42,7 @@ def demo(
     plan = stages.plan(folder, steps)
     with stages.own_advice():
         dataset = stages.prepare_dataset(plan, force)
-        runs = [stages.train_arm(plan, dataset, position, force) for position in stages.ARMS]
+        runs = [stages.train_arm(plan, dataset, arm, force) for arm in stages.ARMS]
         stages.write_samples(plan, runs)
         stages.write_report(plan, runs, force)
     stages.farewell(plan, monotonic() - began)

@@ -1,6 +1,7 @@
 """Started by torchrun: trains the same runs under DDP and FSDP, one after the other.
 
-on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, half of OUT/shrink, the second half of OUT/grow
+on_two_processes.py CONFIG.json OUT   writes OUT/ddp, OUT/fsdp, half of OUT/shrink, the second half of OUT/grow,
+                                      and OUT/memory, a few steps with memory
 """
 
 from __future__ import annotations
@@ -12,10 +13,15 @@ from pathlib import Path
 
 from torch import distributed
 
-from dnagoat.config import RunConfig
+from dnagoat.config import REMEMBERED, RunConfig
 from dnagoat.errors import Stopped
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.loop import train
+from dnagoat.training.presets import changed
+
+
+def remembering(config: RunConfig) -> RunConfig:
+    return changed(config, {"model.memory": REMEMBERED, "train.steps": 6})
 
 
 def main(config_file: str, out: str) -> None:
@@ -29,7 +35,9 @@ def main(config_file: str, out: str) -> None:
             train(config, Path(out) / "shrink", device="cpu", how=Execution(parallel="fsdp"), stop=lambda: next(asked))
         )
     list(train(config, Path(out) / "grow", device="cpu", how=Execution(parallel="fsdp"), resume=True))
+    list(train(remembering(config), Path(out) / "memory", device="cpu"))
     distributed.destroy_process_group()
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -20,6 +20,7 @@ from dnagoat.training.kept.run import open_run
 from dnagoat.training.launch.processes import first_node, place, rendezvous
 from dnagoat.training.loop import train
 from dnagoat.training.presets import changed
+from tests.training.launch.on_two_processes import remembering
 
 STEPS = 20
 
@@ -69,6 +70,15 @@ def test_two_processes_give_the_curve_of_one(together: Path, alone: Path, parall
     assert read_json(together / parallel / "summary.json")["processes"] == 2
     for column in ("loss", "grad_norm", "val_nll"):
         assert losses(together / parallel, column) == pytest.approx(losses(alone, column), abs=1e-5), column
+
+
+def test_two_processes_with_memory_give_the_curve_of_one(together: Path, longer: RunConfig, tmp_path: Path) -> None:
+    list(train(remembering(longer), tmp_path / "run", device="cpu"))
+    one, two = open_run(tmp_path / "run"), open_run(together / "memory")
+    assert one.config.memory_tables == two.config.memory_tables is not None
+    assert read_json(two.path / "summary.json")["processes"] == 2
+    for column in ("loss", "grad_norm", "val_nll"):
+        assert losses(two.path, column) == pytest.approx(losses(one.path, column), abs=1e-5), column
 
 
 def test_a_run_goes_on_with_another_number_of_processes(together: Path, alone: Path, longer: RunConfig) -> None:
