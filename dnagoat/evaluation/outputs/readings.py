@@ -48,13 +48,14 @@ def cuts(length: int, room: int, context: int, stride: int) -> Iterator[tuple[in
         yield start, end, context - stride if start else room
 
 
-def hold(items: Iterable[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Items of a size of about AT_ONCE together."""
+def hold(items: Iterable[Item], size: Callable[[Item], int], most: int | None = None) -> Iterator[list[Item]]:
+    """Items of a size of about AT_ONCE together, or of `most` where that is less."""
+    most = AT_ONCE if most is None else min(AT_ONCE, most)
     held, weight = list[Item](), 0
     for item in items:
         held.append(item)
         weight += size(item)
-        if weight >= AT_ONCE:
+        if weight >= most:
             yield held
             held, weight = [], 0
     if held:

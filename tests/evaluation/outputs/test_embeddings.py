@@ -24,6 +24,7 @@ from dnagoat.genome.alphabet import encode
 from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
 from dnagoat_cli import app
+from tests.counts.memory.genome import dataset_of, repetitive
 from tests.evaluation.conftest import MakeRun
 from tests.genome.small import fasta, random_bases
 
@@ -268,3 +269,18 @@ def test_principal_components_are_those_of_a_singular_value_decomposition() -> N
     mine = np.delete(found.places, 7, axis=0)
     assert np.abs(mine) == pytest.approx(np.abs(left[:, :2] * scale[:2]), abs=1e-3)
     assert found.shares == pytest.approx(scale[:2] ** 2 / (scale**2).sum(), abs=1e-5)
+
+
+def test_a_model_with_memory_looks_up_by_itself(tmp_path: Path) -> None:
+    lengths = {"a": 6000, "val": 700, "test": 700}
+    contigs = {name: repetitive(length, seed) for seed, (name, length) in enumerate(lengths.items())}
+    data = dataset_of(tmp_path, contigs, window=64)
+    small = {"model.width": 32, "model.heads": 1, "model.layers": 1, "model.mlp_width": 32, "train.eval_every": 1}
+    run = dnagoat.train(data, tmp_path / "run", arm="goat@memory", preset="tiny", steps=1, batch_size=2, settings=small)
+    found = dnagoat.embed(run, split="test", windows=3, checkpoint="last")
+    model = run.model("last")
+    for row, start in enumerate(found.places["start"]):
+        (contig,) = [contig for contig in data.contigs if contig.home == found.places["sequence"][row]]
+        codes = data.codes(contig.offset + start, contig.offset + start + 64)
+        states = by_hooks(model, model.norm, "".join("ACGTN"[code] for code in codes))
+        assert found.vectors[row] == pytest.approx(states[codes < 4].mean(0), **CLOSE)

@@ -33,6 +33,7 @@ from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import Run
 
 Vectors = NDArray[np.float64]
+BATCHES, LEAST = 16, 64
 
 
 class EmbedOptions(Frozen):
@@ -117,8 +118,8 @@ class Reader:
         strands: dict[bool, _Pool] = {}
         known = gc = 0
         parts = (part for text in texts for part in self._parts(text))
-        # A part weighs its bases, and its vector of eight bytes a number.
-        for held in hold(parts, lambda part: part.size + 8 * self.width):
+        # A few batches, so that progress is told; a short part weighs more, since its vector is held too.
+        for held in hold(parts, lambda part: max(part.size, LEAST), BATCHES * self.batch_bases):
             codes = [part.codes() for part in held]
             totals, counts, lasts = self._pool(held, codes)
             for number, part in enumerate(held):
