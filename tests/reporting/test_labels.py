@@ -24,7 +24,7 @@ def test_what_nobody_gave_is_told_by_what_it_is() -> None:
     scored = base.but(train=base.train.but(score_n=True, micro_batch=2))
     assert labels([base, scored]) == ["goat (no score n)", "goat (score n)"]
     memory = base.but(model=base.model.but(memory=("words", "gaps")), memory_tables="ab")
-    assert labels([base, memory]) == ["goat (no memory)", "goat (memory words/gaps)"]
+    assert labels([base, memory]) == ["goat", "goat@memory=words+gaps"]
 
 
 def test_where_a_dataset_lies_is_no_difference_of_arms() -> None:
