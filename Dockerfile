@@ -49,7 +49,8 @@ RUN /opt/dnagoat/bin/pip install --no-cache-dir -c /opt/source/constraints.txt t
 COPY . /opt/source
 RUN --mount=type=bind,from=wheels,source=/wheels,target=/wheels \
     find /wheels -name '*.whl' -exec /opt/dnagoat/bin/pip install --no-cache-dir -c /opt/source/constraints.txt {} + \
-    && /opt/dnagoat/bin/pip install --no-cache-dir -c /opt/source/constraints.txt /opt/source
+    && /opt/dnagoat/bin/pip install --no-cache-dir -c /opt/source/constraints.txt \
+        '/opt/source[anndata,probe,tensorboard,tracks,variants]'
 
 # The user by number, so that a cluster that forbids root can see that it is none.
 RUN useradd --uid 10001 --create-home dnagoat \

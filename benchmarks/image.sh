@@ -37,6 +37,8 @@ site=("$@")
 say "who and what runs"
 in_image id
 in_image dnagoat info
+say "the extras"
+in_image /opt/dnagoat/bin/python -c 'import anndata, pyBigWig, pysam, sklearn, tensorboard'
 say "the whole job in miniature"
 in_image /ci/miniature
 say "passed"

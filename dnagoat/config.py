@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, SerializeAsAny, model_validator
@@ -128,6 +129,26 @@ class TrainConfig(Frozen):
     recipe: Literal["none", "goat"] = "none"
 
 
+class Origin(Frozen):
+    """Trained weights that a run starts from instead of its seed's: a checkpoint of another run, which may itself have
+    started from one."""
+
+    path: str = Field(description="the run's folder as it was given")
+    step: int
+    sha256: str = Field(description="of the weights")
+    dataset: str
+    dataset_hash: str
+    origin: Origin | None = None
+
+    def moved(self) -> Origin:
+        """The same for another machine: names instead of paths."""
+        return self.but(
+            path=Path(self.path).name,
+            dataset=Path(self.dataset).name,
+            origin=None if self.origin is None else self.origin.moved(),
+        )
+
+
 class RunConfig(Frozen):
     """A run: a model, a way of training it, and the dataset by its folder and content hash."""
 
@@ -139,4 +160,5 @@ class RunConfig(Frozen):
     dataset_places: tuple[str, ...] = Field((), description="its folder from the run's folder, and from the root")
     dataset_hash: str
     memory_tables: str | None = None  # a hash of what the tables hold that a model with memory was trained with
+    origin: Origin | None = Field(None, description="the trained weights that it starts from; None = its seed's")
     tool_version: str

@@ -124,7 +124,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_all_classes_that_commands_make_are_looked_at() -> None:
     """A new class of options has to be listed above, or to be none that a command line sets."""
-    kept = {"Contig", "SourceRecord", "Rules", "Tally", "Manifest", "Assembly", "RunConfig"}  # read from files
+    # Read from files.
+    kept = {"Contig", "SourceRecord", "Rules", "Tally", "Manifest", "Assembly", "RunConfig", "Origin"}
     whole = {"PositionConfig", "Execution"}  # tested by what they hold, or built of checked choices
     found = {kind.__name__ for kind in _below(Frozen) if kind.__module__.startswith("dnagoat")}
     from dnagoat.attention.schemes.settings import Settings

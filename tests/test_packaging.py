@@ -32,6 +32,13 @@ def test_dockerfile_passes_hadolint() -> None:
     assert result.returncode == 0, result.stdout
 
 
+def test_image_has_every_extra_that_needs_no_compiler() -> None:
+    """flash-attn is built in a stage of its own; `dev` is for who changes the code."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    installed = re.search(r"'/opt/source\[([\w,]+)\]'", (ROOT / "Dockerfile").read_text(encoding="utf-8"))
+    assert installed is not None and set(installed[1].split(",")) == extras.keys() - {"flash", "dev"}
+
+
 def test_dockerfile_copies_only_what_dockerignore_lets_through() -> None:
     kept = re.findall(r"^!(\S+)", (ROOT / ".dockerignore").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert all((ROOT / name).exists() for name in kept)

@@ -130,7 +130,9 @@ from dnagoat_cli.commands import (  # noqa: E402
     demo,  # noqa: F401
     embed,  # noqa: F401
     evaluate,  # noqa: F401
+    export,  # noqa: F401
     generate,  # noqa: F401
+    importing,  # noqa: F401
     info,  # noqa: F401
     inspect,  # noqa: F401
     prepare,  # noqa: F401

@@ -54,8 +54,9 @@ def train(
     dataset: Dataset | Place,
     out: Place,
     *,
-    arm: str = "goat",
-    preset: str = "small",
+    arm: str | None = None,
+    preset: str | None = None,
+    start: Run | Place | None = None,
     steps: int | None = None,
     batch_size: int | None = None,
     lr: float | None = None,
@@ -71,7 +72,9 @@ def train(
 ) -> Run:
     """Trains a model into the run folder `out` and opens it; `resume` continues, `force` replaces what is there.
 
-    `arm` names the position scheme as in `compare`: rope, goat:spectral+sink, goat@init=uniform. `batch_size` counts
+    `arm` names the position scheme as in `compare`: rope, goat:spectral+sink, goat@init=uniform; None is goat, at the
+    size of preset `small`. `start` is a run whose best weights it starts from, with its model and its settings, so that
+    no other `arm` or `preset` may be given. `batch_size` counts
     windows; None leaves what the preset says. `settings` maps any other field of the configuration by its path to a
     value: {"train.warmup": 50}. `watch` gets every step: loss in nats per base, speed in bases per second, memory in
     bytes. Errors: `RunError` (the folder), `OptionError`, `TrainingError` (non-finite loss, memory, disk),
@@ -80,10 +83,17 @@ def train(
     from dnagoat.evaluation.comparison.arms import of_arm
     from dnagoat.training.kept.run import open_run as read_run
     from dnagoat.training.loop import train as steps_of
+    from dnagoat.training.start import refuse_other_model, started
 
     data = _opened(dataset)
-    base = _configuration(data, preset, steps, batch_size, settings)
-    config = of_arm(base, arm, seed=seed, lr=lr, match=match_parameters)
+    if start is None:
+        base = _configuration(data, preset or "small", steps, batch_size, settings)
+    else:
+        options = {"train.steps": steps, "train.batch_size": batch_size, **(settings or {})}
+        base = started(open_run(start) if isinstance(start, Path | str) else start, data, options, preset=preset)
+    config = of_arm(base, arm or ("goat" if start is None else None), seed=seed, lr=lr, match=match_parameters)
+    if base.origin is not None:
+        refuse_other_model(base, config, base.origin.path)
     for step in steps_of(
         config, Path(out), resume=resume, force=force, device=device, dataset=data, stop=stop, say=say
     ):

@@ -40,6 +40,7 @@ def training(run: RunResults) -> str:
     """`dnagoat train ...` with every setting that the weights depend on, save a width of the MLP that was matched."""
     config = run.config
     words: list[Any] = ["dnagoat", "train", config.dataset, "--preset", config.preset]
+    words += ["--from", config.origin.path] if config.origin else []
     for flag, value in _settings(run).items():
         words += [flag] if value is True else [] if value is None or value is False else [flag, value]
     words += ["--reverse-complement" if config.train.reverse_complement else "--no-reverse-complement"]

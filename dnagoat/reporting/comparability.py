@@ -147,6 +147,12 @@ CONCERNS = (
         "Models see contexts of different length",
         lambda run: run.config.model.context,
     ),
+    Concern(
+        (*NLL, "bases"),
+        "other start",
+        "Some runs start from trained weights",
+        lambda run: run.config.origin.sha256 if run.config.origin else "its seed",
+    ),
     Concern((*NLL, *MACHINE), "other size", "Models differ in width or layers", _size),
     Concern(
         (*NLL, *MACHINE, "parameters"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -47,7 +47,8 @@ class OutOfMemory(Exception):
 
 
 class Engine:
-    """The model and its optimizer, laid over the processes, at the state of a checkpoint or at the seed's start."""
+    """The model and its optimizer, laid over the processes: at the state of the checkpoint `start`, at the weights
+    `first`, or at the seed's start."""
 
     def __init__(
         self,
@@ -56,12 +57,15 @@ class Engine:
         how: Execution,
         start: Checkpoint | None = None,
         reader: Reader | None = None,
+        first: Mapping[str, Tensor] | None = None,
     ) -> None:
         self.train, self.classes, self.group = apply_recipe(config.train), config.model.classes, group
         self.model = DnaLM(config.model)
         initialise(self.model, config.train.seed)
         if start is not None:
             put_weights(self.model, start.weights, "the checkpoint")
+        elif first is not None:
+            put_weights(self.model, first, "--from")
         self.model.to(group.device)
         if self.model.memory is not None:
             self.model.memory.reader = None if reader is None else lambda: reader

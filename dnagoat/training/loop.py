@@ -17,10 +17,11 @@ from dnagoat.config import RunConfig
 from dnagoat.counts.memory.opening import open_reader
 from dnagoat.errors import OptionError, RunError, Stopped, TrainingError
 from dnagoat.genome.dataset import Dataset, open_dataset
+from dnagoat.streams import follow
 from dnagoat.training.engine import Engine, NonFinite, OutOfMemory
 from dnagoat.training.feed import Feed
 from dnagoat.training.kept import checkpoint, run_folder
-from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState
+from dnagoat.training.kept.checkpoint import Checkpoint, Tensors, TrainingState
 from dnagoat.training.kept.lock import locked
 from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
 from dnagoat.training.launch.parallel import Execution
@@ -29,6 +30,7 @@ from dnagoat.training.launch.stop import Stop, never
 from dnagoat.training.memory_feed import MemoryFeed
 from dnagoat.training.plan import plan
 from dnagoat.training.read_ahead import ReadAhead
+from dnagoat.training.start import weights_at
 from dnagoat.training.step.matching import count
 from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
@@ -77,13 +79,34 @@ def train(
             config = config.but(memory_tables=reader.memory.name)
         refuse_kernel(config.model.kernel, group.device)
         count(config.model)  # what cannot be a model is refused before anything is written
+        first = None if resume and checkpoint.present(out) else _first_weights(config, out)
         _agreed(group, run_folder.open_folder(out) if group.main else None)
         held.enter_context(locked(out, group, say))
+        start = checkpoint.to_resume_from(out, say) if resume else None
+        _check_optimizer(out, start)
         _agreed(group, run_folder.begin(out, config, resume=resume, force=force) if group.main else None)
         held.enter_context(matrix_products(config.train.precision))
-        start = checkpoint.to_resume_from(out, say) if resume else None
-        sitting = Sitting(config, out, group, feed, how, start, reader)
+        if start is None and first is None:  # no checkpoint was whole
+            first = _first_weights(config, out)
+        sitting = Sitting(config, out, group, feed, how, start, reader, first)
         yield from sitting.steps(stop, say)
+
+
+def _first_weights(config: RunConfig, out: Path) -> Tensors | None:
+    """The trained weights that a run starts from, None where its seed says them."""
+    if config.origin is None:
+        return None
+    if follow(Path(config.origin.path)) == follow(out):
+        raise RunError(f"{out} is the run that --from names; give another --out")
+    return weights_at(config.origin)
+
+
+def _check_optimizer(out: Path, start: Checkpoint | None) -> None:
+    if start is not None and not start.optimizer:
+        raise RunError(
+            f"{out} was imported and holds weights alone, so that it cannot be resumed; start another run from it "
+            f"(`dnagoat train DATASET --from {out} --out RUN`)"
+        )
 
 
 def _agreed(group: Processes, refusal: str | None) -> None:
@@ -103,9 +126,10 @@ class Sitting:
         how: Execution,
         start: Checkpoint | None,
         reader: Reader | None = None,
+        first: Tensors | None = None,
     ) -> None:
         self.config, self.train, self.out, self.group, self.feed, self.how = config, config.train, out, group, feed, how
-        self.engine = Engine(config, group, how, start, reader)
+        self.engine = Engine(config, group, how, start, reader, first)
         self.memory = None if reader is None else MemoryFeed(feed, reader)
         self.reading = ReadAhead(feed)
         self.validation = Validation(feed.dataset, config, group)

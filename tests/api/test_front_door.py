@@ -54,6 +54,8 @@ def test_importing_is_light() -> None:
         "score_bases",
         "score_regions",
         "score_variants",
+        "export",
+        "import_model",
         "embed",
         "probe_linear",
         "write_embeddings",

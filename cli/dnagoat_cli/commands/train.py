@@ -29,6 +29,8 @@ Train a nucleotide language model, or continue one.
 
   dnagoat train --out runs/goat --resume                    [dim]after a kill, a time limit, Ctrl-C[/dim]
 
+  dnagoat train data/mine --from runs/goat --lr 1e-4 --out runs/tuned   [dim]from trained weights[/dim]
+
   torchrun --nproc-per-node 8 -m dnagoat_cli train data/hg38 --preset 125m --out runs/big
 """
 
@@ -43,6 +45,10 @@ def train(
     dataset: Annotated[Path | None, typer.Argument(help="Folder that `prepare` wrote; not needed to resume.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder to write; runs/POSITION-PRESET by default.")] = None,
     preset: o.Preset = None,
+    origin: Annotated[
+        Path | None,
+        typer.Option("--from", help="Run whose best weights it starts from: its model, on this dataset, from step 1."),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest whole checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,
     plan: Annotated[bool, typer.Option("--plan", help="Say what it would cost, and do nothing.")] = False,
@@ -64,7 +70,7 @@ def train(
 
     options = {**settings(shared), **own.settings(), **ctx.meta[GIVEN]}
     folder = out or Path("runs") / f"{options.get(NAME, DEFAULT)}-{preset or 'small'}"
-    config, data = configuration(dataset, folder, preset, options, resume=resume, match=match_parameters)
+    config, data = configuration(dataset, folder, preset, options, resume=resume, match=match_parameters, origin=origin)
     how = computing.execution()
     if plan:
         _plan(config, data, device, how, as_json)

@@ -14,13 +14,24 @@ if TYPE_CHECKING:
 
 
 def configuration(
-    dataset: Path | None, out: Path, preset: str | None, options: Mapping[str, Any], *, resume: bool, match: bool
+    dataset: Path | None,
+    out: Path,
+    preset: str | None,
+    options: Mapping[str, Any],
+    *,
+    resume: bool,
+    match: bool,
+    origin: Path | None = None,
 ) -> tuple[RunConfig, Dataset]:
-    """The run's configuration and its dataset: those of a resumed run, with which what was given has to agree."""
+    """The run's configuration and its dataset: those of a resumed run, with which what was given has to agree.
+
+    `origin` is the run whose weights it starts from.
+    """
     from dnagoat.errors import OptionError
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.presets import changed, configure
+    from dnagoat.training.start import origin_of, refuse_other_model, started
     from dnagoat.training.step.matching import matched
 
     def settled(config: RunConfig) -> RunConfig:
@@ -29,10 +40,17 @@ def configuration(
     if resume and (out / "config.json").exists():
         run = open_run(out)
         config = changed(run.config, options if preset is None else {**options, "preset": preset})
+        if origin is not None:
+            config = config.but(origin=origin_of(open_run(origin)))
         return settled(config), run.dataset(dataset)
     if dataset is None:
         raise OptionError("no dataset was given; name the folder that `dnagoat prepare` wrote")
     data = open_dataset(dataset)
+    if origin is not None:
+        start = open_run(origin)
+        config = started(start, data, options, preset=preset)
+        refuse_other_model(config, settled(config), start.path)
+        return config, data
     return settled(configure(preset or "small", str(dataset), data.content_hash, data.window, options)), data
 
 

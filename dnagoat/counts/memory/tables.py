@@ -110,6 +110,11 @@ def is_built(dataset: Dataset) -> bool:
     return (dataset.path / FOLDER / PASSPORT).exists()
 
 
+def bytes_on_disk(dataset: Dataset) -> int | None:
+    """How large the tables are; None where they have not been built."""
+    return sum(file.stat().st_size for file in (dataset.path / FOLDER).iterdir()) if is_built(dataset) else None
+
+
 def open_memory(dataset: Dataset, budget: float = BUDGET, progress: ShareProgress = silent) -> Memory:
     """The memory of a dataset's training split, built where there is none; processes that ask together build once."""
     folder = dataset.path / FOLDER

@@ -72,10 +72,15 @@ def position_of(arm: str) -> PositionConfig:
     return PositionConfig(name=name, settings=scheme_named(name).settings().given(values))
 
 
-def of_arm(base: RunConfig, arm: str, *, seed: int, lr: float | None = None, match: bool = False) -> RunConfig:
-    """The configuration of one run of an arm: the base's, with the arm's positions, a seed, and a learning rate."""
+def of_arm(base: RunConfig, arm: str | None, *, seed: int, lr: float | None = None, match: bool = False) -> RunConfig:
+    """The configuration of one run of an arm: the base's, with the arm's positions, a seed, and a learning rate.
+
+    None is the base's own arm.
+    """
     try:
-        config = changed(base, {**options(arm), "train.seed": seed} | ({} if lr is None else {"train.lr": lr}))
+        config = changed(
+            base, {**(options(arm) if arm else {}), "train.seed": seed} | ({} if lr is None else {"train.lr": lr})
+        )
     except FieldError as fault:
         raise OptionError(f"--arm {arm}: {fault}") from None
     return config.but(model=matched(config.model)) if match else config

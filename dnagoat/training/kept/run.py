@@ -112,9 +112,14 @@ class Run:
         return next((place for place in there if there[place] == self.config.dataset_hash), next(iter(there), None))
 
     def dataset(self, at: Path | None = None, *, other: bool = False) -> Dataset:
-        """The dataset that this run was trained on; another content hash is refused unless `other`."""
+        """The dataset that this run was trained on; another content hash is refused unless `other`.
+
+        Where it was found once, as with `at`, it is not looked for again.
+        """
         from dnagoat.genome.dataset import open_dataset
 
+        if at is None and "dataset" in self._found:
+            return self._found["dataset"]
         place = self.dataset_path(at)
         if place is None:
             raise DatasetError(
@@ -145,8 +150,7 @@ class Run:
     def _opened(self) -> Reader:
         from dnagoat.counts.memory.opening import open_reader
 
-        dataset = self._found.get("dataset") or self.dataset()
-        return open_reader(self.config.model.memory, dataset, expected=self.config.memory_tables)
+        return open_reader(self.config.model.memory, self.dataset(), expected=self.config.memory_tables)
 
     def _reader(self) -> Reader:
         """What looks things up in the training split that this run was trained on, opened when it is first asked."""

@@ -81,7 +81,7 @@ def differences(before: RunConfig, after: RunConfig) -> str:
     """`--lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
     old, new = before.leaves(), after.leaves()
     # Where the dataset lies, and how it is computed.
-    loose = {"dataset", "dataset_places", "tool_version", "train.micro_batch", "train.keep"}
+    loose = {"dataset", "dataset_places", "tool_version", "train.micro_batch", "train.keep", "origin.path"}
     return "; ".join(
         was_given(option_of(name, after), old.get(name), new.get(name))
         for name in dict.fromkeys([*old, *new])
@@ -98,6 +98,8 @@ def option_of(path: str, config: RunConfig) -> str:
     field = path.rpartition(".")[2]
     if path == NAME:
         return "--position"
+    if path.partition(".")[0] == "origin":
+        return "--from"
     if path.startswith(SETTINGS):
         declared = config.model.position.settings.options()
         return f"--{declared[field].flag}" if field in declared else path

@@ -1,0 +1,64 @@
+"""`dnagoat export`: from a run to other machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dnagoat_cli.main import app
+
+EXAMPLES = """
+Export a run: a folder that Hugging Face's transformers loads without dnagoat, or a single safetensors file.
+
+The folder has the model's code, tokenizer, weights, licence and a model card; the file has dnagoat's own names and
+the configuration in its metadata. `dnagoat import` makes a run of either again.
+
+[bold]Examples[/bold]
+
+  dnagoat export runs/goat exported/goat
+
+  dnagoat export runs/goat goat.safetensors --to safetensors
+
+  dnagoat export runs/memory exported/alone --without-memory     [dim]transformers cannot look words up[/dim]
+"""
+
+
+@app.command(help=EXAMPLES)
+def export(
+    run: Annotated[Path, typer.Argument(help="Folder that `train` wrote.")],
+    out: Annotated[Path, typer.Argument(help="Folder to write, or the .safetensors file.")],
+    to: Annotated[str, typer.Option(help="hf (a folder for transformers) or safetensors (one file).")] = "hf",
+    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
+    without_memory: Annotated[
+        bool, typer.Option("--without-memory", help="The transformer alone, and what that costs on validation windows.")
+    ] = False,
+    dataset: Annotated[
+        Path | None, typer.Option(help="The run's dataset, where it has moved; for the card and --without-memory.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where --without-memory is measured: auto, cpu, cuda, cuda:N.")] = "cpu",
+    force: Annotated[bool, typer.Option("--force", help="Replace an export that is there.")] = False,
+) -> None:
+    from dnagoat.errors import OptionError
+    from dnagoat.evaluation.outputs.export import send
+    from dnagoat.training.kept.run import open_run
+    from dnagoat_cli.terminal.bar import say
+    from dnagoat_cli.terminal.exports import show_export
+
+    if checkpoint not in ("best", "last"):
+        raise OptionError(f"--checkpoint {checkpoint}: give best or last")
+    opened = open_run(run)
+    if dataset is not None:
+        opened.dataset(dataset)
+    left = send.export(
+        opened,
+        out,
+        send.form_of(to),
+        which="best" if checkpoint == "best" else "last",
+        without_memory=without_memory,
+        device=device,
+        force=force,
+        say=say,
+    )
+    show_export(left, out)

@@ -1,0 +1,38 @@
+"""What `export` and `import` say of what they wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from dnagoat_cli.terminal.bar import say
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.outputs.export.leaving import Leaving
+    from dnagoat.training.kept.run import Run
+
+
+def show_export(left: Leaving, out: Path) -> None:
+    from dnagoat.evaluation.outputs.export.leaving import tables_note
+    from dnagoat.wording import counted
+
+    if left.without_memory is not None:
+        say(left.without_memory.sentence)
+    elif note := tables_note(left):
+        say(note)
+    size = sum(file.stat().st_size for file in ([out] if out.is_file() else out.iterdir()))
+    _show(f"[bold]{out}[/bold]  {counted(left.model.parameter_count, 'parameter')}, {size / 1e6:,.1f} MB")
+
+
+def show_import(run: Run) -> None:
+    config = run.config
+    _show(
+        f"[bold]{run.path}[/bold]  {config.model.position.name}, trained on {config.dataset} "
+        f"({config.dataset_hash[:12]})"
+    )
+
+
+def _show(text: str) -> None:
+    Console().print(text, highlight=False, soft_wrap=True)

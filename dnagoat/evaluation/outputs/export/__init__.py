@@ -1,0 +1,1 @@
+"""A run for other machines: a folder for Hugging Face's transformers, a single safetensors file, and back."""

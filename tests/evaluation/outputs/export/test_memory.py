@@ -1,0 +1,80 @@
+"""How a model with memory leaves: as no folder unasked, as its transformer alone with the price, or whole."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import dnagoat
+from dnagoat.errors import OptionError
+from dnagoat.evaluation.outputs.export.arrive import import_model
+from dnagoat.evaluation.outputs.export.send import export
+from dnagoat.genome.dataset import Dataset
+from dnagoat.training.kept.run import Run, open_run
+from dnagoat.training.loop import train
+from dnagoat.training.presets import configure
+from dnagoat_cli import app
+from tests.counts.memory.genome import dataset_of, repetitive
+from tests.training.conftest import SMALL
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    lengths = {"a": 9000, "val": 2000, "test": 2000}
+    contigs = {name: repetitive(length, seed) for seed, (name, length) in enumerate(lengths.items())}
+    return dataset_of(tmp_path_factory.mktemp("memory"), contigs, window=64)
+
+
+@pytest.fixture(scope="module")
+def run(data: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    path = tmp_path_factory.mktemp("runs") / "remembering"
+    options = {**SMALL, "model.memory": ("words", "gaps", "copies")}
+    for _ in train(configure("tiny", str(data.path), data.content_hash, data.window, options), path, device="cpu"):
+        pass
+    return open_run(path)
+
+
+def test_it_is_no_folder_unasked(run: Run, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="give --without-memory"):
+        export(run, tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_transformer_alone_is_the_model_whose_memory_knows_nothing(run: Run, tmp_path: Path) -> None:
+    left = export(run, tmp_path / "out", without_memory=True)
+    cost = left.without_memory
+    assert cost is not None and cost.without > cost.with_memory and cost.windows > 0
+    card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert cost.sentence in card and f"{cost.without:.4f} nats a base on validation" in card
+    back = import_model(tmp_path / "out", tmp_path / "back")
+    assert back.config.model.memory == () and back.config.memory_tables is None
+
+    whole, alone, codes = run.model(), back.model(), torch.randint(0, 4, (2, 40))
+    assert whole.memory is not None
+    with torch.inference_mode():
+        blank = whole(codes, None, whole.memory.blank(2, 40, codes.device)).log_softmax(-1)
+        torch.testing.assert_close(alone(codes).log_softmax(-1), blank, atol=2e-6, rtol=0)
+
+
+def test_what_it_costs_is_what_evaluation_says(run: Run, data: Dataset, tmp_path: Path) -> None:
+    cost = export(run, tmp_path / "out", without_memory=True).without_memory
+    back = import_model(tmp_path / "out", tmp_path / "back", data.path)
+    assert cost is not None
+    for each, said in ((run, cost.with_memory), (back, cost.without)):
+        found = dnagoat.evaluate(each, "nll", split="val", device="cpu", resamples=1000)["value"]
+        assert math.isclose(found, said, rel_tol=1e-5)
+
+
+def test_in_one_file_it_is_whole_and_finds_its_tables_again(run: Run, data: Dataset, tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["export", str(run.path), str(tmp_path / "x.safetensors"), "--to", "safetensors"])
+    assert done.exit_code == 0 and "GB) do not go along" in done.stderr
+    back = import_model(tmp_path / "x.safetensors", tmp_path / "back", data.path)
+    assert back.config.memory_tables == run.config.memory_tables
+    (own,), (again,) = (dnagoat.generate(each, ["ACGTACCA"], 30, temperature=0, device="cpu") for each in (run, back))
+    assert own.bases == again.bases
+    assert str(tmp_path) not in json.dumps(back.config.model.model_dump(mode="json"))
