@@ -100,9 +100,10 @@ def _data(leaving: Leaving) -> Iterator[str]:
         manifest = leaving.run.dataset().manifest
     except DatasetError:
         return
-    source, tally = manifest.source, manifest.tally
-    assembly = f" ({source.assembly})" if source.assembly else ""
-    yield f"from `{source.name}`{assembly}, sha256 `{source.sha256}`"
+    tally = manifest.tally
+    for source in manifest.sources:
+        assembly = f" ({source.assembly})" if source.assembly else ""
+        yield f"from `{source.name}`{assembly}, sha256 `{source.sha256}`"
     names = _listed([contig.name for contig in manifest.contigs])
     yield f"{counted(tally.bases, 'base')} in {counted(len(manifest.contigs), 'contig')}: {names}"
     windows = ", ".join(f"{tally.windows[split]:,} {name}" for split, name in SPLITS)
