@@ -79,7 +79,7 @@ def pour(file: Path, path: Path) -> None:
             shutil.copyfileobj(source, sink)
             sink.flush()
     except OSError as fault:
-        fault.filename = str(path)
+        fault.filename = "standard output" if path == STANDARD else str(path)
         raise
 
 

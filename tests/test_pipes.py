@@ -17,22 +17,24 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, check=False, timeout=600)
 
 
-@pytest.mark.parametrize("words", ["--help", "generate --help", "prepare --list", "prepare --list --json"])
+@pytest.mark.parametrize("words", ["--help", "--version", "generate --help", "prepare --list", "prepare --list --json"])
 def test_a_reader_that_leaves_ends_it_quietly(tmp_path: Path, words: str) -> None:
     """As `yes | head` does: 128 + SIGPIPE, and no word."""
     done = shell(f"dnagoat {words} | true", tmp_path)
     assert (done.returncode, done.stderr) == (141, "")
 
 
-def test_a_full_device_is_one_sentence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", ["--help", "--version", "generate --help", "prepare --list --json"])
+def test_a_full_device_is_one_sentence(tmp_path: Path, words: str) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
-    done = shell("dnagoat prepare --list --json > /dev/full", tmp_path)
+    done = shell(f"dnagoat {words} > /dev/full", tmp_path)
     assert done.returncode == 2 and done.stderr.startswith("error: No space left") and done.stderr.count("\n") == 1
 
 
 def test_shut_standard_streams_are_no_traceback(tmp_path: Path) -> None:
-    assert (shut := shell("dnagoat prepare --list >&-", tmp_path)).returncode == 0 and not shut.stderr
+    for words in ("prepare --list", "--help", "--version"):
+        assert (shut := shell(f"dnagoat {words} >&-", tmp_path)).returncode == 0 and not shut.stderr
     shut = shell("dnagoat prepare - --out new <&-", tmp_path)
     assert shut.returncode == 2 and shut.stderr.count("\n") == 1 and "standard input" in shut.stderr
 

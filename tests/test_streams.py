@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import subprocess
@@ -186,3 +187,12 @@ def test_where_a_chain_of_links_ends(tmp_path: Path) -> None:
     assert follow(tmp_path / "way" / "file") == (tmp_path / "real" / "file").resolve()
     assert follow(tmp_path / "way") == (tmp_path / "real").resolve()
     assert not is_stream(tmp_path / "none") and not is_stream(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_a_full_standard_output_is_told_by_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    with io.TextIOWrapper(Path("/dev/full").open("wb", buffering=0), write_through=True) as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        with pytest.raises(OSError, match="No space left") as told:
+            write_text(Path("-"), "whole")
+    assert told.value.filename == "standard output"

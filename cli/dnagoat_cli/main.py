@@ -34,13 +34,23 @@ class Sentences(TyperGroup):
     """Turns the library's errors into one sentence; bugs keep their traceback."""
 
     def main(self, *words: Any, **settings: Any) -> Any:
+        _replace_shut_streams()
         fit_streams()
         place_caches()
         try:
-            return super().main(*words, **settings)
-        except SystemExit as end:
-            # Click and rich end with 1 where the reader of a pipe has gone, which is no failure of the command.
-            raise SystemExit(GONE if isinstance(end.__context__, BrokenPipeError) else end.code) from None
+            try:
+                return super().main(*words, **settings)
+            except SystemExit as end:
+                # Click and rich end with 1 where the reader of a pipe has gone, which is no failure of the command.
+                gone = isinstance(end.__context__, BrokenPipeError) or not _flushed()
+                raise SystemExit(GONE if gone else end.code) from None
+        except OSError as fault:  # of a command, and of help and version, which are printed before there is one
+            if fault.errno not in PLACES:
+                raise
+            _drop_output()
+            where = f"{fault.filename}: " if fault.filename else ""
+            sys.stderr.write(f"error: {where}{fault.strerror}; give another place, or make room there\n")
+            raise SystemExit(2) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         ctx.meta[CALLED] = args  # which command a fault is of
@@ -66,13 +76,6 @@ class Sentences(TyperGroup):
         except KeyboardInterrupt as end:
             number = end.signal if isinstance(end, Stopped) else signal.SIGINT
             raise typer.Exit(128 + number) from None
-        except OSError as fault:
-            if fault.errno not in PLACES:
-                raise
-            _drop_output()
-            where = f"{fault.filename}: " if fault.filename else ""
-            sys.stderr.write(f"error: {where}{fault.strerror}; give another place, or make room there\n")
-            raise typer.Exit(2) from None
 
 
 def _hung_up(stream: TextIO) -> bool:
@@ -83,6 +86,23 @@ def _hung_up(stream: TextIO) -> bool:
         return any(event & select.POLLERR for _, event in poll.poll(0))
     except (OSError, ValueError):
         return False
+
+
+def _replace_shut_streams() -> None:
+    """A stream that the shell has closed (>&-) is the null device: what is opened next must not take its place."""
+    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+
+
+def _flushed() -> bool:
+    """Writes out standard output; whether somebody still reads it. Python would try while it ends, and complain."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_output()
+        return False
+    return True
 
 
 def _drop_output() -> None:
@@ -117,9 +137,6 @@ def root(
         bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
-    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, stream) is None:  # closed by the shell (>&-): what is opened next must not take its place
-            setattr(sys, stream, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
     unwind_when_told()  # training has a handler of its own
 
 
