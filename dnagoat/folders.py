@@ -69,7 +69,7 @@ def new_folder(out: Path, who: str, may_replace: Callable[[], None]) -> Iterator
     target = follow(out)
     aside = target.with_name(f".{target.name}.partial")
     aside.mkdir(parents=True, exist_ok=True)
-    with only_writer(aside, f"another {who} is writing {out}; wait for it, or give another --out"):
+    with only_writer(aside, f"another {who} is writing {out}; wait for it, or write to another folder"):
         try:
             for left in aside.iterdir():
                 shutil.rmtree(left) if left.is_dir() else left.unlink()

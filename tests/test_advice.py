@@ -29,7 +29,7 @@ FILES = {
 }
 OPTION = re.compile(r"(?<![\w-])(?<!var\()--[a-z][a-z-]*\w")  # not var(--name) of CSS
 NAMED = re.compile(r"`dnagoat ([^`]*)`")
-FOREIGN = re.compile(r"torchrun .*? -m")  # the options of another program
+FOREIGN = re.compile(r"torchrun .*? -m|(torchrun|srun) --[a-z-]+")  # the options of another program
 GIVEN = re.compile(r"--[a-z-]+( [^\s:,]+)?(:|,| and | is empty| continues )")
 Place = tuple[str, str]  # module, and function, Class.method, Class or variable
 
@@ -47,11 +47,14 @@ OWN_RUNS = {
     "Run.dataset": "was given its dataset",
     "begin": "always resumes",
     "Run.require_room": "has trained these runs, in folders that it writes to",
+    "_first_weights": "begins with drawn weights",
+    "weights_at": "begins with drawn weights",
 }
 KNOWN = {
     "train": {"Run.dataset": "names training's own way beside --dataset"},
     "compare": OWN_RUNS,
     "probe extrapolate": OWN_RUNS,
+    "export": {"Run.require_room": "keeps no result"},
 }
 # The demo gives every option itself. What it can meet is a place that is taken, and there its advice is its own; and a
 # full disk. Other sentences of the library it does not come to.

@@ -18,6 +18,7 @@ from dnagoat.evaluation.probes.extrapolate import ExtrapolateOptions
 from dnagoat.evaluation.probes.finished import RECALL_TAKES, TAKEN
 from dnagoat.evaluation.probes.finished import option_of as sweep_option
 from dnagoat.evaluation.probes.induction import InductionOptions
+from dnagoat.evaluation.probes.linear.regression import LinearOptions
 from dnagoat.evaluation.probes.recall import RecallOptions
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
 from dnagoat.frozen import Frozen
@@ -52,6 +53,7 @@ MADE: list[tuple[str, type[Frozen], tuple[str, ...]]] = [
     ("probe needle", RecallOptions, ("task", "model", "train")),
     ("probe induction", InductionOptions, ("model", "train")),
     ("probe extrapolate", ExtrapolateOptions, ("training",)),
+    ("probe linear", LinearOptions, ()),
 ]
 
 

@@ -49,6 +49,7 @@ class Asked(TypedDict, total=False):
     windows: int | None
     context: int | None
     stride: int | None
+    precision: Literal["tf32", "bf16"] | None
     block: int
     resamples: int
     strata: tuple[Path, ...]

@@ -80,6 +80,7 @@ def train(
     bytes. Errors: `RunError` (the folder), `OptionError`, `TrainingError` (non-finite loss, memory, disk),
     `DatasetError`; `Stopped` once `stop` names a signal and the state is saved.
     """
+    from dnagoat.config import PositionConfig
     from dnagoat.evaluation.comparison.arms import of_arm
     from dnagoat.training.kept.run import open_run as read_run
     from dnagoat.training.loop import train as steps_of
@@ -91,7 +92,9 @@ def train(
     else:
         options = {"train.steps": steps, "train.batch_size": batch_size, **(settings or {})}
         base = started(open_run(start) if isinstance(start, Path | str) else start, data, options, preset=preset)
-    config = of_arm(base, arm or ("goat" if start is None else None), seed=seed, lr=lr, match=match_parameters)
+    config = of_arm(
+        base, arm or (PositionConfig().name if start is None else None), seed=seed, lr=lr, match=match_parameters
+    )
     if base.origin is not None:
         refuse_other_model(base, config, base.origin.path)
     for step in steps_of(

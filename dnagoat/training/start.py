@@ -47,7 +47,7 @@ def started(
     if dataset.window != run.config.model.context:
         raise OptionError(
             f"{dataset.path} has windows of {dataset.window:,} bases, but {run.path} was trained on "
-            f"{run.config.model.context:,}; prepare it with --window {run.config.model.context}"
+            f"{run.config.model.context:,}; prepare it with `dnagoat prepare --window {run.config.model.context}`"
         )
     base = run.config.but(
         model=_risen(run.config.model),

@@ -28,7 +28,7 @@ def nothing_is_scored(monkeypatch: pytest.MonkeyPatch) -> None:
     def scored(*_: object, **__: object) -> None:
         raise AssertionError("something was computed")
 
-    for name in ("dnagoat.evaluation.scoring.scored.score", "dnagoat.genome.leaks.leakage._report"):
+    for name in ("dnagoat.evaluation.scoring.scored.score", "dnagoat.genome.leaks.leakage.compare_splits"):
         monkeypatch.setattr(name, scored)
 
 

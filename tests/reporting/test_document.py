@@ -18,7 +18,7 @@ import pytest
 
 from dnagoat.errors import RunError
 from dnagoat.reporting.document import Report, report
-from dnagoat.reporting.sources import read
+from dnagoat.reporting.sources import Results, read
 from tests.reporting import crowd, example
 
 
@@ -152,11 +152,13 @@ def test_memory_is_labelled_and_unknown_is_not_zero(page: Path) -> None:
     assert heads["resident"] == "Peak resident memory of the process"
 
 
-def test_methods_name_versions_seeds_hashes_and_commands(whole: Report) -> None:
+def test_methods_name_versions_seeds_hashes_and_commands(whole: Report, results: Results) -> None:
     said = " ".join(
         [*whole.methods.paragraphs, *(cell.text for row in whole.methods.settings.rows for cell in row.cells)]
     )
-    assert all(word in said for word in ("torch", "numpy", "dnagoat", "resamples", example.HASH[:12], "c" * 12))
+    assert all(word in said for word in ("torch", "numpy", "dnagoat", "resamples"))
+    assert results.runs[0].config.dataset_hash[:12] in said
+    assert all(run.measures["nll-test"]["checkpoint"]["sha256"][:12] in said for run in results.runs)
     assert "dnagoat report runs/rope runs/goat --out reports/example" in whole.methods.commands
     assert any(command.startswith("dnagoat train") and "--seed 0" in command for command in whole.methods.commands)
     assert "dnagoat bench --out bench.json" in whole.methods.commands
@@ -225,7 +227,7 @@ def test_the_room_needs_no_torch(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_copying_is_told_for_the_shortest_and_the_longest_stretch(whole: Report) -> None:
+def test_copying_is_told_for_the_shortest_and_the_longest_stretch(whole: Report, results: Results) -> None:
     table = next(table for table in whole.details if table.name == "copying")
     assert [column.key for column in table.columns] == [
         "real_32_copy",
@@ -234,6 +236,10 @@ def test_copying_is_told_for_the_shortest_and_the_longest_stretch(whole: Report)
         "random_256_copy",
         "real_256_complement",
     ]
-    for row in table.rows:
-        assert [cell.value for cell in row.cells] == [0.04, 0.008, 0.01, 0.002, -0.001]
-        assert row.cells[2].under == "0.009 to 0.011"
+    asked = [(size, stretch, "its copy") for size in (32, 256) for stretch in ("real", "random")]
+    for row, run in zip(table.rows, results.runs, strict=True):
+        measured = {(one["length"], one["stretch"], one["before"]): one for one in run.measures["copying-test"]["rows"]}
+        found = [measured[key] for key in [*asked, (256, "real", "its reverse complement")]]
+        assert [cell.value for cell in row.cells] == [one["gain"] for one in found]
+        low, high = found[2]["gain_interval"]
+        assert row.cells[2].under == f"{low:.3f} to {high:.3f}".replace("-", "\N{MINUS SIGN}")

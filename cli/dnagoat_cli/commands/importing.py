@@ -10,7 +10,7 @@ import typer
 from dnagoat_cli.main import app
 
 EXAMPLES = """
-Make a run of exported weights, which `generate`, `evaluate`, `score` and `train --from` take.
+Make a run of exported weights, which `generate`, `evaluate`, `score` and `dnagoat train --from` take.
 
 Only JSON and safetensors are read: no code of the folder is run, nothing is unpickled.
 

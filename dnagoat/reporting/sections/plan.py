@@ -73,7 +73,7 @@ def _memory(cost: MemoryCost | None) -> list[Line]:
         ("counting", minutes, f"{minutes:,.1f} min", took),
     ]
     if cost.left_out:
-        more = "bases of training, spread evenly; prepare --memory --memory-budget holds more"
+        more = "bases of training, spread evenly; `dnagoat prepare --memory --memory-budget GB` holds more"
         lines.append(("left out of memory", cost.left_out, f"{cost.left_out:,}", more))
     return lines
 

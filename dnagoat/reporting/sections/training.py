@@ -14,7 +14,7 @@ from dnagoat.reporting.section import Section
 from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Column, Table
-from dnagoat.training.kept.metrics import late_losses
+from dnagoat.training.kept.late_losses import late_losses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,6 +17,7 @@ import torch
 
 from dnagoat.errors import TrainingError
 from dnagoat.files import write_json, write_text
+from dnagoat.training.kept.late_losses import late_losses
 
 METRICS, SUMMARY = "metrics.jsonl", "summary.json"
 
@@ -146,16 +147,6 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "val_nll": val_nll,
         **{name: _largest(rows, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
     }
-
-
-def late_losses(rows: Sequence[dict[str, Any]]) -> tuple[float | None, float | None]:
-    """Training and validation loss at the end of a run, nats per base: the mean over the steps since the validation
-    before the last one, and the last one; None where the run was never validated."""
-    looked = [place for place, row in enumerate(rows) if row["val_nll"] is not None]
-    if not looked:
-        return None, None
-    late = [row["loss"] for row in rows[(looked[-2] + 1 if len(looked) > 1 else 0) : looked[-1] + 1]]
-    return sum(late) / len(late), rows[looked[-1]]["val_nll"]
 
 
 def _largest(rows: Sequence[dict[str, Any]], name: str) -> int | None:

@@ -14,7 +14,8 @@ from dnagoat.errors import OptionError
 from dnagoat.files import read_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.event_log import log_steps
-from dnagoat.training.kept.metrics import FORGET, forget_peaks, late_losses, resident_peak
+from dnagoat.training.kept.late_losses import late_losses
+from dnagoat.training.kept.metrics import FORGET, forget_peaks, resident_peak
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.loop import train
 from dnagoat.training.presets import changed
