@@ -122,7 +122,7 @@ def test_what_is_no_contradiction_is_taken(trained: Run, other: Dataset) -> None
 def test_other_windows_are_refused(trained: Run, tmp_path: Path) -> None:
     options = PrepareOptions(window=32, val=("c1",), test=("c2",), max_n=0.9)
     narrow = prepare(write_genome(tmp_path / "genome.fa", lengths=(2000, 500, 500)), tmp_path / "data", options)
-    with pytest.raises(OptionError, match=f"prepare it with --window {WINDOW}"):
+    with pytest.raises(OptionError, match=f"prepare it with `dnagoat prepare --window {WINDOW}`"):
         started(trained, narrow, {})
 
 
