@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 Result = dict[str, Any]
 
 FORMAT = 2  # of the results: 1 had strata whose bounds stood in their names alone
+FORMATS = {"nll": 3}  # where a measure's own is later: 2 had baselines whose order stood in their names alone
+
+
+def format_of(measure: str) -> int:
+    """The format of a measure's results; those of another are measured again."""
+    return FORMATS.get(measure, FORMAT)
+
 
 # What decides which bases are scored and how their intervals are drawn.
 SCORED = ("split", "seed", "windows", "context", "stride", "block", "resamples", "precision")

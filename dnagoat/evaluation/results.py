@@ -12,7 +12,7 @@ from pathlib import Path
 
 import dnagoat
 from dnagoat.errors import OptionError, RunError
-from dnagoat.evaluation.measure import FORMAT, Measure, MeasureOptions, Result
+from dnagoat.evaluation.measure import Measure, MeasureOptions, Result, format_of
 from dnagoat.evaluation.measures import (
     copying,
     generation,
@@ -57,7 +57,8 @@ def _kept(run: Run, measure: Measure, options: MeasureOptions) -> Iterator[tuple
             continue
         try:
             result: Result = read_json(path)
-            current = result["format"] == FORMAT and result["checkpoint"] == _checkpoint(run, options.which)
+            current = result["format"] == format_of(measure.name)
+            current = current and result["checkpoint"] == _checkpoint(run, options.which)
             current = current and all(result.get(name) == now for name, now in measure.sources(run).items())
         except (ValueError, KeyError, TypeError):
             raise RunError(f"{path} is damaged; remove it, and it will be computed again") from None
@@ -117,7 +118,7 @@ def _given(settings: Result) -> Result:
 def sign(run: Run, measure: Measure, options: MeasureOptions) -> Result:
     """What every result says about itself, so that no number travels alone."""
     return {
-        "format": FORMAT,
+        "format": format_of(measure.name),
         "measure": measure.name,
         "unit": measure.unit,
         "split": options.split,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -10,7 +10,7 @@ from typing import Any
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
-from dnagoat.evaluation.measure import FORMAT
+from dnagoat.evaluation.measure import format_of
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import DATASET_FORMATS
 from dnagoat.genome.leaks.leakage import report_files
@@ -199,15 +199,23 @@ def _summary(run: Run) -> Result:
 def _measures(run: Run) -> dict[str, Result]:
     """What is kept beside the run, and over it what lies in the folder of --results."""
     files = {file.stem: file for folder in reversed(run.evaluations) for file in sorted(folder.glob("*.json"))}
-    return {stem: _read(file, formats=(FORMAT,)) for stem, file in files.items()}
+    return {stem: _read(file, _is_result) for stem, file in files.items()}
+
+
+def _is_result(content: Result) -> bool:
+    return bool(content.get("format") == format_of(content.get("measure", "")))
 
 
 def _manifests(runs: list[RunResults], dataset: Path | None) -> list[Result]:
     """The passports of the runs' datasets, where they are found."""
     hashes = {path: one.run.config.dataset_hash for one in runs if (path := one.run.dataset_path(dataset))}
     found = {path: path / "manifest.json" for path in hashes}
-    read = {path: _read(file, DATASET_FORMATS) for path, file in found.items() if file.is_file()}
+    read = {path: _read(file, _is_passport) for path, file in found.items() if file.is_file()}
     return [manifest for path, manifest in read.items() if manifest.get("content_hash") == hashes[path]]
+
+
+def _is_passport(content: Result) -> bool:
+    return content.get("format") in DATASET_FORMATS
 
 
 def _leakage(runs: list[RunResults], results: Path | None, dataset: Path | None) -> Result | None:
@@ -230,11 +238,11 @@ def _bench(file: Path) -> Result:
     return content
 
 
-def _read(file: Path, formats: tuple[int, ...] = (1,)) -> Result:
+def _read(file: Path, known: Callable[[Result], bool] = lambda content: content.get("format", 1) == 1) -> Result:
     try:
         content = read_json(file)
     except ValueError:
         raise RunError(f"{file} is damaged; remove it and make it again") from None
-    if not isinstance(content, dict) or content.get("format", 1) not in formats:
+    if not isinstance(content, dict) or not known(content):
         raise RunError(f"{file} has a format that this version does not know; make it again")
     return content

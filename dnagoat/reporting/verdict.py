@@ -10,7 +10,7 @@ from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.paired import PieceSums, difference
 from dnagoat.reporting.paired import scored as scored_pieces
-from dnagoat.reporting.sections.baselines import best_baseline, rung_name
+from dnagoat.reporting.sections.baselines import best_baseline
 from dnagoat.reporting.sections.probes.kinds import sentence as told
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.wording import counted
@@ -54,7 +54,7 @@ def _measured(nll: Result) -> str:
 
 
 def _against(nll: Result, rung: Result) -> str:
-    named = f"the best count-based baseline ({rung_name(rung)}) on the same bases"
+    named = f"the best count-based baseline ({rung['name']}) on the same bases"
     gain = float(rung["value"]) - float(nll["value"]) if rung.get("gain") is None else float(rung["gain"])
     if _beats(nll) is None:
         bounds = interval(rung.get("gain_interval"), sign=True)
@@ -133,7 +133,7 @@ def _ladder(results: Results, scored: list[RunResults]) -> list[str]:
     if len(scored) < 2 or not judged:
         return []
     rung = best_baseline(judged[0][1]) or {}
-    shared = f" ({rung_name(rung)}, {decimals(rung['value'])} nats per base on the same bases)"
+    shared = f" ({rung['name']}, {decimals(rung['value'])} nats per base on the same bases)"
     table = f"the best count-based baseline{shared if same_bases(scored) else ' on its bases'}"
     found = {answer: [called(results, run) for run, nll in judged if _beats(nll) is answer] for answer in ANSWERS}
     if len(found[True]) == len(judged):

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from dnagoat.errors import OptionError, SourceError
+from dnagoat.errors import OptionError, RunError, SourceError
 from dnagoat.evaluation import measures
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.results import MEASURES, ensure, read_result
 from dnagoat.files import read_json, write_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.missing import measure_missing
+from dnagoat.reporting.sources import read_runs
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, save, weights_of
 from dnagoat.training.kept.run import Run, open_run
 from tests.evaluation.conftest import MakeRun
@@ -97,10 +98,14 @@ def test_measures_are_named_as_their_modules() -> None:
         assert measure.compute.__module__ == f"dnagoat.evaluation.measures.{name.replace('-', '_')}"
 
 
-def test_a_result_of_an_earlier_format_is_measured_again(make_run: MakeRun) -> None:
+@pytest.mark.parametrize("measure", ["rc", "nll"])
+def test_a_result_of_an_earlier_format_is_measured_again(make_run: MakeRun, measure: str) -> None:
     run = make_run()
-    now = ensure(run, "rc", QUICK)
-    file = run.path / "evaluation" / "rc-test.json"
-    write_json(file, now | {"format": 1, "value": -1.0, "settings": {}})
-    assert read_result(run, "rc", QUICK) is None
-    assert ensure(run, "rc", QUICK) == now == read_json(file)
+    now = ensure(run, measure, QUICK)
+    file = run.path / "evaluation" / f"{measure}-test.json"
+    write_json(file, now | {"format": now["format"] - 1, "value": -1.0, "settings": {}})
+    assert read_result(run, measure, QUICK) is None
+    with pytest.raises(RunError, match="format"):
+        read_runs([run.path])
+    assert ensure(run, measure, QUICK) == now == read_json(file)
+    assert [one.measures[f"{measure}-test"] for one in read_runs([run.path])] == [now]

@@ -22,6 +22,7 @@ from dnagoat.evaluation.measures import nll as likelihood
 from dnagoat.evaluation.measures import strata
 from dnagoat.evaluation.results import MEASURES as REGISTERED
 from dnagoat.evaluation.results import sign
+from dnagoat.evaluation.scoring.ladder import Ladder, Rung
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.scored import identity, keep_scores
 from dnagoat.files import read_json, write_json, write_text
@@ -141,15 +142,15 @@ def _shared(split: str, blocks: int) -> Floats:
     return np.asarray(shared - shared.mean())
 
 
-def _ladder(split: str) -> dict[str, Floats]:
+def _ladder(split: str) -> Ladder:
     """Nats of each piece under tables of counts, at the levels of MARKOV to the last digit."""
     lengths = world.pieces(split).lengths
     names, places = np.unique(world.blocks(split), return_inverse=True)
-    ladder = {}
+    ladder: Ladder = {}
     for order, level in enumerate(MARKOV):
         own = _shared(split, len(names)) + np.random.default_rng(order).normal(0, 0.0098, len(names))
         sums = lengths * own[places]
-        ladder[f"order-{order}"] = level * lengths + sums - lengths * sums.sum() / lengths.sum()
+        ladder[Rung("markov", order)] = level * lengths + sums - lengths * sums.sum() / lengths.sum()
     return ladder
 
 

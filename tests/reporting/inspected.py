@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dnagoat.evaluation.measure import FORMAT
+from dnagoat.evaluation.measure import format_of
 
 DISTANCES = [*range(512), *range(512, 1024, 8)]
 
@@ -71,7 +71,7 @@ def result(position: str = "goat", layers: int = 2, heads: int = 2, normaliser: 
     tightness = 0.8 if normaliser == "softmax" else None
     row = {"omega": 2.0, "tightness": tightness, "moved": 0.1, "first_weight": 0.2, "first_prior": 0.1}
     return {
-        "format": FORMAT,
+        "format": format_of("inspect"),
         "position": position,
         "normaliser": normaliser,
         "context": 1024,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dnagoat.counts.hashed import CROWDED, HashedCounts
 from dnagoat.evaluation.measure import SCORED, Measure, MeasureOptions, Result
 from dnagoat.evaluation.scoring.intervals import LEVEL, Interval, block_bootstraps, listed
-from dnagoat.evaluation.scoring.ladder import count_training, ladder_sums
+from dnagoat.evaluation.scoring.ladder import Ladder, Rung, count_training, ladder_sums
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
 from dnagoat.evaluation.scoring.pieces import blocks_of
 from dnagoat.evaluation.scoring.scored import about, difference_to_float32, scores_of
@@ -42,7 +42,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
 def summarise(
     run: Run,
     scores: Scores,
-    ladder: dict[str, Sums],
+    ladder: Ladder,
     blocks: NDArray[np.int64],
     options: MeasureOptions,
     hashed: HashedCounts | None = None,
@@ -73,14 +73,15 @@ def summarise(
 
 
 def _crowded(hashed: HashedCounts) -> str:
+    rung = Rung("hashed", hashed.order)
     return (
-        f"order-{hashed.order}-hashed is left out: the training split has {hashed.load:.1f} contexts for each of the "
+        f"{rung.name} is left out: the training split has {hashed.load:.1f} contexts for each of the "
         f"table's {len(hashed.tags):,} slots, more than {CROWDED:g}"
     )
 
 
 def _compared(
-    scores: Scores, ladder: dict[str, Sums], blocks: NDArray[np.int64], options: MeasureOptions
+    scores: Scores, ladder: Ladder, blocks: NDArray[np.int64], options: MeasureOptions
 ) -> tuple[list[Result], float, Interval | None]:
     """The baselines' rows, and the model's own value and interval, all in the same resamples of the same blocks."""
     own, counts = scores.sums(), scores.counts()
@@ -89,13 +90,15 @@ def _compared(
     intervals = block_bootstraps(table, counts, blocks, options.resamples, options.seed, LEVEL)
     rows = [
         {
-            "name": name,
+            "name": rung.name,
+            "kind": rung.kind,
+            "order": rung.order,
             "value": float(sums.sum() / bases),
             "interval": listed(intervals[1 + place]),
             "gain": float((sums - own).sum() / bases),
             "gain_interval": listed(intervals[1 + len(ladder) + place]),
         }
-        for place, (name, sums) in enumerate(ladder.items())
+        for place, (rung, sums) in enumerate(ladder.items())
     ]
     return rows, float(own.sum() / bases), intervals[0]
 

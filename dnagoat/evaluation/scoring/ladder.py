@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,29 @@ from dnagoat.progress import Progress, counter, silent
 BATCH_BASES = 1 << 19
 GROUP_BASES = 1 << 24  # the training split is searched for repeats once for so many scored bases
 KEPT = 2  # answers: validation and test
-ANSWERS: dict[str, dict[str, NDArray[np.float64]]] = {}
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One baseline: its kind, and the bases of context that its tables hold; None where it has none of its own."""
+
+    kind: Literal["markov", "backoff", "hashed", "mix", "repeats"]
+    order: int | None = None
+
+    @property
+    def name(self) -> str:
+        """As a reader is told it; `kind` and `order` are for whoever asks which one it is."""
+        return {
+            "markov": f"order-{self.order}",
+            "backoff": f"order-{self.order}, backing off",
+            "hashed": f"order-{self.order}, hashed",
+            "mix": "mix of all orders",
+            "repeats": "repeat copier",
+        }[self.kind]
+
+
+Ladder = dict[Rung, NDArray[np.float64]]  # nats of each piece (n,), from the simplest rung to the best informed
+ANSWERS: dict[str, Ladder] = {}
 
 
 @dataclass(frozen=True)
@@ -38,7 +61,7 @@ class Trained:
     hashed: HashedCounts
 
 
-def ladder_sums(dataset: Dataset, scores: Scores, progress: Progress = silent) -> dict[str, NDArray[np.float64]]:
+def ladder_sums(dataset: Dataset, scores: Scores, progress: Progress = silent) -> Ladder:
     """Nats of each piece (n,) under each baseline, over the bases that the model was scored on, with its context.
 
     The answers for the latest bases are kept, a question for each split: the runs of a comparison share them.
@@ -60,10 +83,10 @@ def _question(dataset: Dataset, scores: Scores) -> str:
     return asked.hexdigest()
 
 
-def _computed(dataset: Dataset, scores: Scores, progress: Progress) -> dict[str, NDArray[np.float64]]:
+def _computed(dataset: Dataset, scores: Scores, progress: Progress) -> Ladder:
     tables = count_training(dataset, progress)
     pieces = scores.pieces
-    sums: dict[str, NDArray[np.float64]] = {}
+    sums: Ladder = {}
     done = 0
     for group in _groups(pieces):
         batches = [group[batch] for batch in pieces.take(group).batches(BATCH_BASES)]
@@ -74,27 +97,27 @@ def _computed(dataset: Dataset, scores: Scores, progress: Progress) -> dict[str,
             inside, places = pieces.places(batch)
             scored = np.zeros_like(inside)
             scored[inside] = ~np.isnan(scores.losses[places])
-            for name, chances in _rungs(tables, found, _read(dataset, pieces, batch)):
-                column = sums.setdefault(name, np.zeros(len(pieces)))
+            for rung, chances in _rungs(tables, found, _read(dataset, pieces, batch)):
+                column = sums.setdefault(rung, np.zeros(len(pieces)))
                 column[batch] = -np.log(chances, out=np.zeros_like(chances), where=scored).sum(axis=1)
             done += len(batch)
             progress("baselines, windows", done, len(pieces))
     return sums
 
 
-def _rungs(tables: Trained, found: repeats.Occurrences, codes: Codes) -> Iterator[tuple[str, Chances]]:
+def _rungs(tables: Trained, found: repeats.Occurrences, codes: Codes) -> Iterator[tuple[Rung, Chances]]:
     """The chances (B, W) that each baseline gives codes (B, W), from the simplest to the best informed."""
     orders = list(interpolated(tables.markov, codes))
-    yield from ((f"order-{k}", chances) for k, chances in enumerate(orders))
+    yield from ((Rung("markov", k), chances) for k, chances in enumerate(orders))
     *_, backed = backed_off(tables.markov, codes)
-    yield f"order-{tables.markov.order}-backoff", backed
+    yield Rung("backoff", tables.markov.order), backed
     if tables.hashed.load <= CROWDED:
         orders.append(lengthened(tables.hashed, codes, orders[-1]))
-        yield f"order-{tables.hashed.order}-hashed", orders[-1]
+        yield Rung("hashed", tables.hashed.order), orders[-1]
     blend = mixed(np.stack(orders))
-    yield "order-mix", blend
+    yield Rung("mix"), blend
     copies = [copied(blend, codes, predicted) for predicted in (found.predict(codes), repeats.from_context(codes))]
-    yield "repeats", mixed(np.stack([blend, *copies]))
+    yield Rung("repeats"), mixed(np.stack([blend, *copies]))
 
 
 def _groups(pieces: Pieces) -> list[NDArray[np.int64]]:

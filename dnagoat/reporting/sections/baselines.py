@@ -51,11 +51,11 @@ def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure 
     shared = same_bases(runs, split)
     ladders = [nll["baselines"] for _, nll in measured if nll.get("baselines")]
     baselines = ladders[0] if ladders and shared else []
-    bars += [(rung_name(baseline), baseline, None) for baseline in baselines]
+    bars += [(baseline["name"], baseline, None) for baseline in baselines]
     figure = _draw_bars(bars, split)
     best = min(baselines, key=lambda each: float(each["value"]), default=None)
     told = [f"{_called(run, results)} {decimals(nll['value'])}" for run, nll in measured[:8]]
-    against = f" The best baseline, {rung_name(best)}, has {decimals(best['value'])}." if best else ""
+    against = f" The best baseline, {best['name']}, has {decimals(best['value'])}." if best else ""
     return Figure(
         f"nll-{split}",
         "What each model learned, beside what counting gives",
@@ -120,13 +120,13 @@ def baselines(results: Results, split: str = "test") -> Table | None:
     shared = same_bases([run for run, _ in measured], split)
     foreign = "" if shared else f"on the bases of {called(results, measured[0][0])}"
     rows = []
-    for name in [baseline["name"] for baseline in measured[0][1]["baselines"]]:
-        each = [_named(nll, name) for _, nll in measured]
+    for baseline in measured[0][1]["baselines"]:
+        each = [find_baseline(nll, baseline["kind"], baseline["order"]) for _, nll in measured]
         first = each[0] or {}
         cells = [estimate(first.get("value"), first.get("interval"), warning=foreign)]
         gains = [(rung["gain"], rung.get("gain_interval")) if rung else (None, None) for rung in each]
         cells += [estimate(gain, bounds, sign=True) for gain, bounds in gains]
-        rows.append(Row(rung_name({"name": name}), cells, muted=True))
+        rows.append(Row(baseline["name"], cells, muted=True))
     notes = [
         "A positive gain means that the model needs fewer nats per base than the baseline. "
         "Gains are paired: both are scored on the same bases, and the interval resamples the same blocks."
@@ -136,17 +136,10 @@ def baselines(results: Results, split: str = "test") -> Table | None:
     )
 
 
-def _named(nll: Result, name: str) -> Result | None:
-    return next((rung for rung in nll["baselines"] if rung["name"] == name), None)
-
-
-SPOKEN = {"order-mix": "mix of all orders", "repeats": "repeat copier"}
-
-
-def rung_name(rung: Result) -> str:
-    """`order-12-backoff` as a reader is told it."""
-    name = str(rung["name"])
-    return SPOKEN.get(name, name.replace("-backoff", ", backing off").replace("-hashed", ", hashed"))
+def find_baseline(nll: Result | None, kind: str, order: int | None = None) -> Result | None:
+    """The rung of this kind and order, where the ladder has it."""
+    rungs = (nll or {}).get("baselines") or []
+    return next((rung for rung in rungs if (rung["kind"], rung["order"]) == (kind, order)), None)
 
 
 def best_baseline(nll: Result | None) -> Result | None:

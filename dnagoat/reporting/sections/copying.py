@@ -13,6 +13,7 @@ from dnagoat.reporting.table import Cell, Column, Row, Table
 
 # What stood before the stretch, in the words of the result.
 OTHER, COPY, REVERSE = "another stretch", "its copy", "its reverse complement"
+KEYS = {COPY: "copy", REVERSE: "complement"}  # of columns
 
 
 def copying(results: Results, warnings: Warnings, split: str = "test") -> Table | None:
@@ -24,7 +25,7 @@ def copying(results: Results, warnings: Warnings, split: str = "test") -> Table 
     shown = list(dict.fromkeys((sizes[0], sizes[-1])))
     asked = [(size, stretch, COPY) for size in shown for stretch in ("real", "random")] + [(shown[-1], "real", REVERSE)]
     columns = [
-        Column(f"{stretch}_{size}_{before.split()[-1]}", f"{size:,} {stretch} bases, {before}", "nats per base gained")
+        Column(f"{stretch}_{size}_{KEYS[before]}", f"{size:,} {stretch} bases, {before}", "nats per base gained")
         for size, stretch, before in asked
     ]
     rows = [

@@ -8,7 +8,7 @@ from dnagoat.reporting.cells import estimate, number, row_of, share
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import decimals, percent, whole
 from dnagoat.reporting.section import Need, Section
-from dnagoat.reporting.sections.baselines import baselines, ladder, rung_name
+from dnagoat.reporting.sections.baselines import baselines, ladder
 from dnagoat.reporting.sections.outcome import outcome
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -93,7 +93,7 @@ def _rungs(result: Result) -> Table:
     columns = [Column("nll", "NLL", "nats per base"), Column("gain", "Gain of the model", "nats per base")]
     rows = [
         Row(
-            rung_name(rung),
+            rung["name"],
             [estimate(rung["value"], rung["interval"]), estimate(rung["gain"], rung["gain_interval"], sign=True)],
             muted=True,
         )

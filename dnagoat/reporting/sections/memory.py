@@ -10,7 +10,7 @@ from dnagoat.reporting.comparability import Warnings, bases_of, settings_of
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed
 from dnagoat.reporting.section import Need, Section, under_own_name
-from dnagoat.reporting.sections.baselines import best_baseline, rung_name
+from dnagoat.reporting.sections.baselines import best_baseline
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -122,7 +122,7 @@ def gains(results: Results, made: list[tuple[RunResults, Result]], caution: str)
             shift = 0.62 / len(made) * (rank - (len(made) - 1) / 2)
             _dots(axes, names, result, shift, styles[run.arm], run.arm)
         if baselines:
-            axes.axvline(baselines[0]["value"], color=MUTED.light, linestyle="--", label=rung_name(baselines[0]))
+            axes.axvline(baselines[0]["value"], color=MUTED.light, linestyle="--", label=baselines[0]["name"])
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.5, -0.5)
         axes.set_xlabel("NLL (nats per base)")

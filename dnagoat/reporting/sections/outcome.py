@@ -6,7 +6,7 @@ from dnagoat.reporting.cells import called, estimate, row_of
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
 from dnagoat.reporting.paired import Paired, differences
-from dnagoat.reporting.sections.baselines import best_baseline, rung_name
+from dnagoat.reporting.sections.baselines import best_baseline
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Table
 from dnagoat.wording import counted
@@ -70,7 +70,7 @@ def _best_count(results: Results) -> str:
     if not same_bases(results.runs):
         return "A gain above 0 beats the best baseline on the model's own bases."
     value = decimals(rung["value"])
-    return f"Best baseline: {rung_name(rung)}, {value} nats per base on the same bases; a gain above 0 beats it."
+    return f"Best baseline: {rung['name']}, {value} nats per base on the same bases; a gain above 0 beats it."
 
 
 def _correlation(generation: Result | None, warning: str) -> Cell:

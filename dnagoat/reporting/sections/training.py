@@ -11,6 +11,7 @@ from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.section import Section
+from dnagoat.reporting.sections.baselines import find_baseline
 from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Column, Table
@@ -94,9 +95,8 @@ def _order0(runs: list[RunResults]) -> float | None:
     if not same_bases(runs, "val"):
         return None
     for run in runs:
-        for baseline in (run.nll("val") or {}).get("baselines", []):
-            if baseline["name"] == "order-0":
-                return float(baseline["value"])
+        if composition := find_baseline(run.nll("val"), "markov", 0):
+            return float(composition["value"])
     return None
 
 

@@ -31,8 +31,9 @@ def test_numbers_agree(make_run: MakeRun, dataset: Dataset) -> None:
     assert result["bits"] == pytest.approx(result["value"] / math.log(2))
     assert result["perplexity"] == pytest.approx(math.exp(result["value"]))
     assert result["interval"][0] < result["value"] < result["interval"][1]
-    names = [row["name"] for row in result["baselines"]]
-    assert names[:13] == [f"order-{k}" for k in range(13)]
+    rungs = [(row["kind"], row["order"]) for row in result["baselines"]]
+    assert rungs[:13] == [("markov", k) for k in range(13)]
+    assert rungs[13:] == [("backoff", 12), ("hashed", 16), ("mix", None), ("repeats", None)]
     for row in result["baselines"]:
         assert row["gain"] == pytest.approx(row["value"] - result["value"], abs=1e-9)
         assert row["gain_interval"][0] < row["gain"] < row["gain_interval"][1]
@@ -125,13 +126,13 @@ def test_a_guard_before_the_split_is_context(make_run: MakeRun, dataset: Dataset
 def test_a_crowded_table_is_left_out_and_said(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
     run = make_run()
     whole = ensure(run, "nll", QUICK)
-    named = [row["name"] for row in whole["baselines"]]
-    assert "order-16-hashed" in named and whole["hashed"]["load"] < 1
+    kinds = [row["kind"] for row in whole["baselines"]]
+    assert "hashed" in kinds and whole["hashed"]["load"] < 1
     for bits in ("FEWEST_BITS", "MOST_BITS"):
         monkeypatch.setattr(hashed, bits, 12)
     monkeypatch.setattr(ladder, "ANSWERS", {})
     monkeypatch.setattr(ladder, "COUNTED", {})
     crowded = ensure(run, "nll", QUICK, force=True)
-    assert [row["name"] for row in crowded["baselines"]] == [name for name in named if name != "order-16-hashed"]
+    assert [row["kind"] for row in crowded["baselines"]] == [kind for kind in kinds if kind != "hashed"]
     assert crowded["hashed"]["slots"] == 4096 and crowded["hashed"]["load"] > 2
-    assert any("order-16-hashed is left out" in text for text in crowded["warnings"])
+    assert any("order-16, hashed is left out" in text for text in crowded["warnings"])

@@ -8,7 +8,7 @@ from dnagoat.counts.hashed import count_hashed, lengthened
 from dnagoat.counts.kmers import kmer_codes, reverse_complements
 from dnagoat.counts.markov import CHUNK, count, interpolated
 from dnagoat.counts.mixture import copied, mixed
-from dnagoat.evaluation.scoring.ladder import ladder_sums
+from dnagoat.evaluation.scoring.ladder import Rung, ladder_sums
 from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import sliding, stretches
 from dnagoat.genome.alphabet import Codes, decode, encode, reverse_complement
@@ -184,8 +184,8 @@ def test_ladder_scores_the_model_s_bases_alone(dataset: Dataset) -> None:
     tables = count([dataset.codes(0, 19_968)], order=0)
     seen = tables.tables[0]
     expected = -(counted * np.log((seen + 5) / (seen.sum() + 20))).sum()
-    assert sums["order-0"].sum() == pytest.approx(expected, rel=1e-6)
-    assert list(sums)[-4:] == ["order-12-backoff", "order-16-hashed", "order-mix", "repeats"]
+    assert sums[Rung("markov", 0)].sum() == pytest.approx(expected, rel=1e-6)
+    assert list(sums)[-4:] == [Rung("backoff", 12), Rung("hashed", 16), Rung("mix"), Rung("repeats")]
 
 
 def test_runs_that_are_scored_on_the_same_bases_share_the_answer(
@@ -197,6 +197,6 @@ def test_runs_that_are_scored_on_the_same_bases_share_the_answer(
     fewer = losses.copy()
     fewer[:40] = np.nan
     other = ladder_sums(dataset, Scores(pieces, fewer, losses > 0))
-    assert other["order-0"].sum() < first["order-0"].sum()
+    assert other[Rung("markov", 0)].sum() < first[Rung("markov", 0)].sum()
     monkeypatch.setattr("dnagoat.evaluation.scoring.ladder._computed", None)
     assert ladder_sums(dataset, Scores(pieces, 2 * losses, losses > 2)) is first

@@ -117,7 +117,7 @@ def probe_linear(
     for number, (name, features) in enumerate(made.items()):
         progress("fitting", number, len(made))
         judged[name] = _scores(features, classes.positive, blocks, divisions)[tested]
-    found = _judge(judged, classes.positive[tested], blocks[tested], options)
+    found = _judge(judged, [arm for arm, _ in runs], classes.positive[tested], blocks[tested], options)
     different = len(np.unique(blocks[tested]))
     return {
         "probe": "linear",
@@ -245,10 +245,9 @@ def _loss(fitted: Any, features: Features, positive: NDArray[np.bool_]) -> float
 
 
 def _judge(
-    scores: dict[str, Floats], positive: NDArray[np.bool_], blocks: Ints, options: LinearOptions
+    scores: dict[str, Floats], arms: list[str], positive: NDArray[np.bool_], blocks: Ints, options: LinearOptions
 ) -> dict[str, dict[Any, Result]]:
     """Of each measure: the value and interval of each set of features, and of differences, in the same resamples."""
-    arms = [name for name in scores if not name.endswith("-mer counts")]
     found: dict[str, dict[Any, Result]] = {}
     for measure, rank in MEASURES.items():
         whole = {name: float(rank(mine, positive, np.ones((1, len(mine))))[0]) for name, mine in scores.items()}

@@ -13,9 +13,10 @@ MEASURES = {"auroc": "AUROC", "average_precision": "Average precision"}
 
 def sentence(result: Result) -> str:
     positive, other = result["classes"]
+    arms = {run["arm"] for run in result["runs"]}
     told = []
     for run in result["runs"]:
-        pairs = [pair for pair in result["pairs"] if pair["left"] == run["arm"] and "-mer" in pair["right"]]
+        pairs = [pair for pair in result["pairs"] if pair["left"] == run["arm"] and pair["right"] not in arms]
         against = min(pairs, key=lambda pair: pair["auroc"]["value"])
         own = next(row["auroc"]["value"] for row in result["rows"] if row["features"] == run["arm"])
         told.append(
