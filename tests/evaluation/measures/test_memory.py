@@ -16,6 +16,7 @@ from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.memory import measure as measure_memory
 from dnagoat.evaluation.microscope.remembered import sources, without_family
 from dnagoat.evaluation.outputs.sequences import score_sequences
+from dnagoat.evaluation.outputs.tracks import write_tracks
 from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring.scored import scores_of
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
@@ -125,3 +126,11 @@ def test_every_other_measure_takes_memory(run: Run, data: Dataset, tmp_path: Pat
     assert [row["family"] for row in looked["trust"]] == [source["family"] for source in sources(FAMILIES)]
     (record,) = score_sequences(run.model(), [("one", data.codes(0, 100))], 256)
     assert math.isfinite(record.forward) and record.scored > 0
+
+
+def test_tracks_of_a_model_with_memory_hold_its_nll(run: Run, data: Dataset, tmp_path: Path) -> None:
+    scores = scores_of(run, data, OPTIONS)
+    lines = write_tracks(tmp_path, "nll", data, scores).paths[0].read_text().splitlines()[1:]
+    values = [float(line.split("\t")[3]) for line in lines]
+    assert len(values) == int(np.isfinite(scores.losses).sum())
+    assert np.mean(values) == pytest.approx(ensure(run, "nll", OPTIONS)["value"], abs=1e-4)
