@@ -153,6 +153,7 @@ class RunConfig(Frozen):
     """A run: a model, a way of training it, and the dataset by its folder and content hash."""
 
     format: Literal[2] = 2
+    name: str | None = Field(None, description="what a person called the arm; None = it is called by what it is")
     preset: str = "small"
     model: ModelConfig = ModelConfig()
     train: TrainConfig = TrainConfig()

@@ -162,9 +162,9 @@ def probe_linear(
     (no held-out region, one class), `DatasetError` (runs of several datasets).
     """
     import dnagoat
+    from dnagoat.evaluation.comparison.labels import labels
     from dnagoat.evaluation.probes.linear import regression
     from dnagoat.evaluation.probes.linear.classes import Asked
-    from dnagoat.reporting.labels import labels
     from dnagoat.reporting.sections.probes import kinds
     from dnagoat.training.launch.processes import pick_device
 

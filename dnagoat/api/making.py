@@ -106,7 +106,7 @@ def train(
 
 def compare(
     dataset: Dataset | Place,
-    arms: Sequence[str],
+    arms: Sequence[str] | Mapping[str, str],
     out: Place,
     *,
     seeds: int = 3,
@@ -126,19 +126,21 @@ def compare(
 ) -> Result:
     """Trains every arm with every seed, judges each against the first arm, and returns what comparison.json holds.
 
+    `arms` are settings as `--arm` takes them, "NAME=SETTING" where one is to have a name, or settings by their names.
     Runs are trained in fresh processes, `jobs` at once with `threads` CPU threads each, and continued where they were
     begun. With several learning `rates` each arm takes the one that is best for its first seed on validation. `windows`
     are scored of each split (all by default); `reach` are validation NLLs in nats per base, of which the result says
     after how many bases of training each run came down to them. The verdict is in result["verdict"], all numbers with
     their intervals in result["arms"], nats per base. Errors as of `train`.
     """
+    from dnagoat.evaluation.comparison.arms import read_arms
     from dnagoat.evaluation.comparison.experiment import Comparison
     from dnagoat.evaluation.comparison.experiment import compare as judge
 
     data = _opened(dataset)
     base = _configuration(data, preset, steps, batch_size, settings)
     return judge(
-        Comparison(data, base, tuple(arms), Path(out), seeds, tuple(rates), match_parameters),
+        Comparison(data, base, read_arms(arms), Path(out), seeds, tuple(rates), match_parameters),
         windows=windows,
         reach=reach,
         jobs=jobs,

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import dnagoat
 from dnagoat.errors import RunError
+from dnagoat.evaluation.comparison.arms import setting_of
 from dnagoat.files import read_json
 from dnagoat.reporting.cells import called, row_of, word
 from dnagoat.reporting.commands import commands
@@ -167,6 +168,7 @@ def _settings(results: Results) -> Table:
         Column(key, head, numeric=False)
         for key, head in (
             ("run", "Run"),
+            ("setting", "Arm"),
             ("size", "Size"),
             ("training", "Training"),
             ("seed", "Seed"),
@@ -189,6 +191,7 @@ def _setting(run: RunResults) -> list[str]:
     )
     return [
         run.run.name,
+        setting_of(run.config),
         f"{run.config.preset}: width {model.width}, {counted(model.heads, 'head')}, {counted(model.layers, 'layer')}, "
         f"context {whole(model.context)}, {large(run.parameters)} weights",
         f"{counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}, AdamW {train.lr:g}, "

@@ -10,11 +10,11 @@ from typing import Any
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
+from dnagoat.evaluation.comparison.labels import labels
 from dnagoat.evaluation.measure import format_of
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import DATASET_FORMATS
 from dnagoat.genome.leaks.leakage import report_files
-from dnagoat.reporting.labels import labels
 from dnagoat.reporting.sections.probes.kinds import FILE as PROBE
 from dnagoat.reporting.sections.probes.kinds import read_probes
 from dnagoat.streams import is_stream

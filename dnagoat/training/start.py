@@ -50,6 +50,7 @@ def started(
             f"{run.config.model.context:,}; prepare it with `dnagoat prepare --window {run.config.model.context}`"
         )
     base = run.config.but(
+        name=None,
         model=_risen(run.config.model),
         dataset=str(dataset.path),
         dataset_places=(),

@@ -49,7 +49,7 @@ def test_the_demo_leaves_data_runs_sequences_and_a_report(shown: Path) -> None:
     found = json.loads((shown / "reports" / "demo" / "results.json").read_text())
     assert "1.31 nats per base" in found["verdict"]["remarks"][0] and "1.254" in found["verdict"]["remarks"][0]
     rows = {row["head"]: row for row in found["tables"]["results"]["rows"]}
-    assert set(rows) == {"rope", "goat", "goat@memory"} and rows["goat"]["difference"]["low"] is not None
+    assert set(rows) == {"rope", "goat", "goat (memory)"} and rows["goat"]["difference"]["low"] is not None
 
 
 @pytest.mark.slow

@@ -26,12 +26,15 @@ The first arm is the reference; an interrupted comparison continues with the sam
   @rope-base=500 @momentum=0.3 @convolution=4 @heads=4 @content=59 @normaliser=entmax15
   @prior-lr-scale=3 @recipe=goat @lr=1e-3 may follow; goat alone starts its heads at distances,
   goat@form=authors is GOAT as its authors' module computes it (as is goat under preset paper).
+  NAME=ARM gives an arm a name of its own, which tables, figures and folders then have.
 
 [bold]Examples[/bold]
 
   dnagoat compare data/demo --arm rope --arm goat --preset tiny --steps 300 --out runs/cmp
 
   dnagoat compare data/demo --arm goat --arm goat:recency --seeds 5 --jobs 2 --out runs/parts
+
+  dnagoat compare data/demo --arm rope --arm "published GOAT=goat@init=seeded@rank=2" --out runs/named
 
   dnagoat compare data/demo --arm rope --arm goat@init=uniform --lr 3e-4,1e-3 --out runs/lr
 """
@@ -41,7 +44,7 @@ The first arm is the reference; an interrupted comparison continues with the sam
 @unfold
 def compare(
     dataset: Annotated[Path, typer.Argument(help="Folder that `prepare` wrote.")],
-    arm: Annotated[list[str], typer.Option(help="An arm; repeat it, the reference first.")],
+    arm: Annotated[list[str], typer.Option(help="An arm, or NAME=ARM; repeat it, the reference first.")],
     out: Annotated[Path, typer.Option(help="Folder of the comparison: a run folder each, comparison.json.")],
     shared: o.Shared,
     seeds: Annotated[int, typer.Option(help="Runs of every arm; a verdict on a method needs 3.", min=1)] = 3,
@@ -63,6 +66,7 @@ def compare(
     import sys
 
     from dnagoat.errors import Stopped
+    from dnagoat.evaluation.comparison.arms import read_arms
     from dnagoat.evaluation.comparison.experiment import Comparison
     from dnagoat.evaluation.comparison.experiment import compare as run
     from dnagoat.genome.dataset import open_dataset
@@ -77,7 +81,7 @@ def compare(
     try:
         with show_progress(quiet=as_json) as progress, stop_asked() as stop:
             result = run(
-                Comparison(data, base, tuple(arm), out, seeds, rates, match_parameters),
+                Comparison(data, base, read_arms(arm), out, seeds, rates, match_parameters),
                 windows=windows,
                 reach=() if reach is None else o.numbers(reach, "--reach"),
                 jobs=jobs,

@@ -133,8 +133,8 @@ def sink(
     asked: o.Sink,
     result: o.Result,
 ) -> None:
+    from dnagoat.evaluation.comparison.labels import labels
     from dnagoat.evaluation.probes.sinks import sinks
-    from dnagoat.reporting.labels import labels
     from dnagoat.training.kept.run import open_run
 
     opened = [open_run(path) for path in runs]
@@ -164,8 +164,8 @@ def linear(
     asked: o.Linear,
     result: o.Result,
 ) -> None:
+    from dnagoat.evaluation.comparison.labels import labels
     from dnagoat.evaluation.probes.linear.regression import name_arms, probe_linear, require_sklearn
-    from dnagoat.reporting.labels import labels
     from dnagoat.training.kept.run import open_run
     from dnagoat_cli.terminal.bar import say
 

@@ -1,20 +1,24 @@
 """What an arm of a comparison is called, and which configuration that means.
 
-NAME[:PART+PART...][@SETTING=VALUE]...     rope, goat:spectral+sink, goat@init=uniform, goat@memory
+[NAME=]SCHEME[:PART+PART...][@SETTING=VALUE]...     rope, goat:spectral+sink, goat@init=uniform, goat@memory,
+                                                    published GOAT=goat@init=seeded@rank=4
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from dnagoat.attention.schemes.registry import owners, scheme_named
+from dnagoat.attention.schemes.registry import SCHEMES, owners, scheme_named
+from dnagoat.attention.schemes.settings import Settings
 from dnagoat.config import REMEMBERED, MomentumConfig, PositionConfig, RunConfig
 from dnagoat.errors import FieldError, OptionError
-from dnagoat.training.presets import NAME, SETTINGS, changed, read_settings
+from dnagoat.training.presets import NAME, PRESETS, SETTINGS, changed, configure, read_settings
 from dnagoat.training.step.matching import matched
 
 # What may follow an @ in any arm, beside the settings of its scheme: the field that a value sets.
@@ -32,9 +36,67 @@ EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 ALONE = {"memory": "+".join(REMEMBERED)}  # what a setting means that is given no value
 
+LONGEST = 80  # letters of a name
+FOLDER = 40  # letters of it that a folder's name keeps
+CONTENT = "model.content"
+# A seed does not make another arm; neither does anything that leaves the trained weights what they are.
+NOT_AN_ARM = {
+    "format", "name", "dataset", "dataset_places", "memory_tables", "tool_version", "train.seed", "train.keep",
+    "train.checkpoint_every", "train.micro_batch", "model.kernel", "origin.step", "origin.dataset",
+    "origin.dataset_hash",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class NamedArm:
+    """A setting, and the name that a person gave it; an `OptionError` where that cannot be a name."""
+
+    setting: str
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is None:
+            return
+        wrong = (
+            "is empty"
+            if not self.name
+            else f"has {len(self.name)} letters, more than {LONGEST}"
+            if len(self.name) > LONGEST
+            else "has a letter that cannot be printed"
+            if not self.name.isprintable()
+            else "begins with _"  # what figures leave out of their legends
+            if self.name.startswith("_")
+            else ""
+        )
+        if wrong:
+            raise OptionError(f"--arm {self.name!r}={self.setting}: the name {wrong}; give another")
+
+    def __str__(self) -> str:
+        return self.setting if self.name is None else f"{self.name}={self.setting}"
+
+
+def read_arm(text: str) -> NamedArm:
+    """`published GOAT=goat@init=seeded` has the name `published GOAT`; commas and equals signs may stand in it."""
+    scheme = "|".join(re.escape(name) for name in sorted(SCHEMES, key=len, reverse=True))
+    setting = re.compile(f"(?:{scheme})(?::[^=@]*)?(?:@.*)?$", re.DOTALL)
+    if setting.match(text):
+        return NamedArm(text)
+    equals = [place.start() for place in re.finditer("=", text)]
+    ends = [place for place in equals if setting.match(text, place + 1)]
+    before = re.search("[@:]", text)  # of a setting that is none, and the sentence about it is another's
+    ends = ends or [place for place in equals if before is None or place < before.start()][-1:]
+    return NamedArm(text[ends[0] + 1 :], text[: ends[0]].strip()) if ends else NamedArm(text)
+
+
+def read_arms(arms: Sequence[str] | Mapping[str, str]) -> list[NamedArm]:
+    """Arms as texts, or settings by their names."""
+    if isinstance(arms, Mapping):
+        return [NamedArm(setting, name.strip()) for name, setting in arms.items()]
+    return [read_arm(text) for text in arms]
+
 
 def options(arm: str) -> dict[str, Any]:
-    """The fields that an arm sets; an `OptionError` says what is wrong with its name."""
+    """The fields that an arm's setting gives; an `OptionError` says what is wrong with it."""
     scheme, *settings = arm.split("@")
     name, _, parts = scheme.partition(":")
     declared = scheme_named(name).settings
@@ -72,23 +134,104 @@ def position_of(arm: str) -> PositionConfig:
     return PositionConfig(name=name, settings=scheme_named(name).settings().given(values))
 
 
-def of_arm(base: RunConfig, arm: str | None, *, seed: int, lr: float | None = None, match: bool = False) -> RunConfig:
+def of_arm(
+    base: RunConfig, arm: str | NamedArm | None, *, seed: int, lr: float | None = None, match: bool = False
+) -> RunConfig:
     """The configuration of one run of an arm: the base's, with the arm's positions, a seed, and a learning rate.
 
     None is the base's own arm.
     """
+    named = read_arm(arm) if isinstance(arm, str) else arm or NamedArm("")
     try:
         config = changed(
-            base, {**(options(arm) if arm else {}), "train.seed": seed} | ({} if lr is None else {"train.lr": lr})
+            base,
+            {
+                **(options(named.setting) if named.setting else {}),
+                "train.seed": seed,
+                "name": named.name,
+                **({} if lr is None else {"train.lr": lr}),
+            },
         )
     except FieldError as fault:
-        raise OptionError(f"--arm {arm}: {fault}") from None
+        raise OptionError(f"--arm {named.setting}: {fault}") from None
     return config.but(model=matched(config.model)) if match else config
 
 
-def run_folder(out: Path, arm: str, seed: int, lr: float | None = None) -> Path:
+def told_of(config: RunConfig) -> dict[str, Any]:
+    """What was told of an arm beside its preset, by path, as JSON writes it: of the scheme's settings as few as bring
+    the others with them, of the rest all that is not as the preset has it. `setting_of` puts the same in a line."""
+    plain = _plain(config)
+    here, there = config.leaves(), plain.leaves()
+    told = {NAME: here[NAME]} | {SETTINGS + field: here[SETTINGS + field] for field in _given(config, plain)}
+    others = [path for path in here if not path.startswith(SETTINGS) and path not in NOT_AN_ARM]
+    return told | {path: here[path] for path in others if here[path] != there.get(path)}
+
+
+def setting_of(config: RunConfig) -> str:
+    """What `--arm` says of a configuration beside its preset: `goat@init=seeded@rank=4`."""
+    position, told = config.model.position, told_of(config)
+    declared = position.settings.options()
+    values = {field: getattr(position.settings, field) for field in declared if SETTINGS + field in told}
+    parts = f":{'+'.join(values.pop('parts'))}" if "parts" in values else ""
+    said = [f"{field.replace('_', '-')}={declared[field].write(value)}" for field, value in values.items()]
+    for key, (path, _) in EVERY.items():
+        value = told.get(path, told.get(f"{path}.strength"))
+        if value:
+            said.append(f"{key}={'+'.join(value) if isinstance(value, list) else value}")
+    return "@".join([position.name + parts, *said]).replace(f"@memory={ALONE['memory']}", "@memory")
+
+
+def _given(config: RunConfig, plain: RunConfig) -> dict[str, Any]:
+    """The scheme's fields that have to be given for the plain settings to become these: first what brings the most."""
+    target, start = config.model.position.settings, plain.model.position.settings
+    values: dict[str, Any] = {}
+    while lacking := _apart(start, values, target):
+        asked = [name for name in lacking if name in target.options() and getattr(target, name) is not None]
+        left = {name: _apart(start, {**values, name: getattr(target, name)}, target) for name in asked}
+        alone = [name for name in asked if left[name] is not None]
+        if not alone:
+            break
+        best = min(alone, key=lambda name: len(left[name] or ()))
+        values[best] = getattr(target, best)
+    # What a word says is said, whether or not another field brings it: a start, a form.
+    words = {name: word for name in target.options() if isinstance(word := getattr(target, name), str)}
+    values |= {name: word for name, word in words.items() if word != getattr(start, name)}
+    return {name: values[name] for name in target.options() if name in values}
+
+
+def _apart(start: Settings, values: Mapping[str, Any], target: Settings) -> list[str] | None:
+    """The fields in which settings with these values given are not yet the target; None where they do not go alone."""
+    try:
+        made = start.given(values)
+    except OptionError:
+        return None
+    return [name for name in type(target).model_fields if getattr(made, name) != getattr(target, name)]
+
+
+def _plain(config: RunConfig) -> RunConfig:
+    """The preset with the same scheme, and nothing else asked of it."""
+    preset = config.preset if config.preset in PRESETS else RunConfig.model_fields["preset"].default
+    return configure(preset, "", "", config.model.context, {NAME: config.model.position.name})
+
+
+def run_folder(out: Path, arm: str | NamedArm, seed: int, lr: float | None = None) -> Path:
     """OUT/goat-spectral-s0, OUT/rope-lr0.001-s2, ...: names that every file system takes, one an arm."""
-    name = re.sub(r"[^A-Za-z0-9.+]+", "-", arm)
-    if re.search("=[^@]*[/,]", arm):  # a list, whose separators the name has lost
-        name += "-" + sha256(arm.encode()).hexdigest()[:6]
-    return out / "-".join([name, *([] if lr is None else [f"lr{lr:g}"]), f"s{seed}"])
+    named = read_arm(arm) if isinstance(arm, str) else arm
+    folder = _of_setting(named.setting) if named.name is None else _of_name(named.name)
+    return out / "-".join([folder, *([] if lr is None else [f"lr{lr:g}"]), f"s{seed}"])
+
+
+def _of_setting(setting: str) -> str:
+    folder = re.sub(r"[^A-Za-z0-9.+]+", "-", setting)
+    if re.search("=[^@]*[/,]", setting):  # a list, whose separators the name has lost
+        folder += "-" + sha256(setting.encode()).hexdigest()[:6]
+    return folder
+
+
+def _of_name(name: str) -> str:
+    """The letters, digits and points of a name, and a mark of it where that is not all of it but its spaces."""
+    letters = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    folder = re.sub(r"[^A-Za-z0-9.+]+", "-", letters).strip("-.")[:FOLDER].strip("-.")
+    if "-" in name or folder != name.replace(" ", "-"):
+        folder = f"{folder or 'arm'}-{sha256(name.encode()).hexdigest()[:6]}"
+    return folder

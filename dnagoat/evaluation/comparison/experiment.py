@@ -12,13 +12,15 @@ from pathlib import Path
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError, RunError
-from dnagoat.evaluation.comparison.arms import of_arm, run_folder
+from dnagoat.evaluation.comparison.arms import NamedArm, of_arm, run_folder, setting_of
 from dnagoat.evaluation.comparison.judgement import FILE, Arm, Result, best_validation, judge_arms
+from dnagoat.evaluation.comparison.labels import label_arms
 from dnagoat.files import write_json
 from dnagoat.folders import may_fill
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.lock import WRITER
+from dnagoat.training.kept.run import open_run
 from dnagoat.training.kept.run_folder import CONFIG
 from dnagoat.training.launch.processes import pick_device
 from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
@@ -32,22 +34,39 @@ class Comparison:
 
     dataset: Dataset
     base: RunConfig
-    arms: Sequence[str]
+    arms: Sequence[NamedArm]
     out: Path
     seeds: int = 3
     rates: Sequence[float] = ()
     match: bool = False
 
+    @property
+    def labels(self) -> list[str]:
+        """What each arm is called in everything that is shown; an `OptionError` where that does not tell them apart."""
+        return label_arms(self.arms, [self._plan(arm, 0, None).config for arm in self.arms])
+
     def refuse_mixture(self) -> None:
-        """An `OptionError` where two arms are one, a `RunError` where `out` holds what is no run of a comparison."""
-        folders = [run_folder(self.out, arm, 0) for arm in self.arms]
-        if len(set(folders)) < len(folders):
-            raise OptionError(f"--arm {self.arms[0]} ...: two of the arms are the same one; name each once")
+        """An `OptionError` where two arms are one or are called the same, a `RunError` where `out` holds what is no run
+        of a comparison, or another arm under the name of one of these."""
+        folders = [self._plan(arm, 0, None).out.name.casefold() for arm in self.arms]
+        for place, label in enumerate(self.labels):
+            if folders[place] in folders[:place]:
+                raise OptionError(f"--arm {self.arms[place]}: {label} shares a folder with another; name it otherwise")
         may_fill(self.out, "--out")
         if self.out.is_dir() and not (self.out / FILE).exists():
             for entry in self.out.iterdir():
                 if not any((entry / ours).exists() for ours in (CONFIG, WRITER)):
                     raise RunError(f"{self.out} is a folder with other things in it; give another --out")
+        for run in self._first_seeds():
+            self._refuse_other(run)
+
+    def _refuse_other(self, run: PlannedRun) -> None:
+        """A `RunError` where the folder holds another arm, under the same name."""
+        if not (run.out / CONFIG).exists():
+            return
+        here = open_run(run.out).config
+        if (other := setting_of(here.but(train=run.config.train))) != (asked := setting_of(run.config)):
+            raise RunError(f"{run.out} holds {other}, not {asked}; give the arm another name, or another --out")
 
     def stages(self) -> list[Callable[[], list[PlannedRun]]]:
         """What is trained in one go. One rate: everything, so that no core waits for the last of a seed. Several: the
@@ -59,9 +78,9 @@ class Comparison:
     def trained_arms(self) -> list[Arm]:
         """Each arm with its runs at the rate that it was given or that was best for it."""
         arms = []
-        for name in self.arms:
-            runs = [self._plan(name, seed, self._best_rate(name)) for seed in range(self.seeds)]
-            arms.append(Arm(name, [run.out for run in runs], runs[0].config.train.lr))
+        for label, arm in zip(self.labels, self.arms, strict=True):
+            runs = [self._plan(arm, seed, self._best_rate(arm)) for seed in range(self.seeds)]
+            arms.append(Arm(label, [run.out for run in runs], runs[0].config.train.lr))
         return arms
 
     def _first_seeds(self) -> list[PlannedRun]:
@@ -74,11 +93,11 @@ class Comparison:
         """None is the rate of the base or of the arm's own @lr."""
         return self.rates or (None,)
 
-    def _plan(self, arm: str, seed: int, rate: float | None) -> PlannedRun:
+    def _plan(self, arm: NamedArm, seed: int, rate: float | None) -> PlannedRun:
         config = of_arm(self.base, arm, seed=seed, lr=rate, match=self.match)
         return PlannedRun(config, run_folder(self.out, arm, seed, rate if len(self.rates) > 1 else None))
 
-    def _best_rate(self, arm: str) -> float | None:
+    def _best_rate(self, arm: NamedArm) -> float | None:
         """The rate whose first seed has the lowest validation NLL: every arm had the same budget."""
         rates = self._rates()
         if len(rates) == 1:

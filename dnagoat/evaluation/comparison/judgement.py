@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 import dnagoat
 from dnagoat.errors import RunError
+from dnagoat.evaluation.comparison.arms import setting_of
 from dnagoat.evaluation.comparison.reach import bases_to_reach
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.scoring.intervals import BLOCK_BASES, LEVEL, RESAMPLES, block_bootstrap, listed
@@ -41,7 +42,7 @@ Sums = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Arm:
-    """An arm and its finished runs, one a seed, in the order of the seeds."""
+    """What an arm is called, and its finished runs, one a seed, in the order of the seeds."""
 
     name: str
     runs: list[Path]
@@ -143,8 +144,11 @@ def _within(scores: Scores, inside: NDArray[np.bool_], values: NDArray[np.float3
 
 def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[ArmScores, ArmScores]], reach: Sequence[float]) -> Result:
     taken, base = [_taken(path) for path in arm.runs], [_taken(path) for path in reference.runs]
+    config = open_run(arm.runs[0]).config
     return {
         "name": arm.name,
+        "setting": setting_of(config),
+        "scheme": config.model.position.name,
         "runs": [str(path) for path in arm.runs],
         "lr": arm.lr,
         "parameters": taken[0]["parameters"],

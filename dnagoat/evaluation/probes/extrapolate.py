@@ -9,7 +9,8 @@ from pydantic import Field
 
 from dnagoat.attention.schemes.registry import USUAL
 from dnagoat.config import RunConfig
-from dnagoat.evaluation.comparison.arms import of_arm, run_folder
+from dnagoat.evaluation.comparison.arms import of_arm, read_arms, run_folder
+from dnagoat.evaluation.comparison.labels import label_arms
 from dnagoat.evaluation.measure import MeasureOptions, Result
 from dnagoat.evaluation.measures.lengths import fitting, parse, refuse_dense
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, SOME
@@ -52,6 +53,7 @@ def extrapolate(
     # What cannot be scored, or cannot be a model, is refused before any is trained.
     lengths, *_ = fitting(dataset, parse(asked.lengths, dataset.window), asked)
     arms = {arm: [run_config(dataset, options, arm, seed) for seed in range(options.seeds)] for arm in options.arms}
+    labels = label_arms(read_arms(options.arms), [first for first, *_ in arms.values()])
     for first, *_ in arms.values():
         count(first.model)
         refuse_dense(first.model, lengths[-1])
@@ -63,8 +65,14 @@ def extrapolate(
         "training_length": dataset.window,
         "settings": options.model_dump(mode="json"),
         "arms": [
-            {"arm": arm, "seeds": [_scored(dataset, config, arm, asked, out, device, progress) for config in configs]}
-            for arm, configs in arms.items()
+            {
+                "arm": label,
+                "seeds": [
+                    _scored(dataset, config, run_folder(out, arm, config.train.seed), asked, device, progress)
+                    for config in configs
+                ],
+            }
+            for label, (arm, configs) in zip(labels, arms.items(), strict=True)
         ],
     }
 
@@ -72,21 +80,18 @@ def extrapolate(
 def _scored(
     dataset: Dataset,
     config: RunConfig,
-    arm: str,
+    folder: Path,
     asked: MeasureOptions,
-    out: Path,
     device: str,
     progress: Progress,
 ) -> dict[str, Any]:
-    seed = config.train.seed
-    folder = run_folder(out, arm, seed)
     with stop_asked() as stop:
         for step in train(config, folder, resume=True, device=device, dataset=dataset, stop=stop):
-            progress(f"{arm}, seed {seed}", step.step, step.steps)
+            progress(f"training {folder.name}", step.step, step.steps)
     run = open_run(folder)
     found = ensure(run, "lengths", asked, progress=progress)
     best = run.checkpoint()
-    return {"seed": seed, "run": str(folder), "checkpoint": best.name, "lengths": found["lengths"]}
+    return {"seed": config.train.seed, "run": str(folder), "checkpoint": best.name, "lengths": found["lengths"]}
 
 
 def run_config(dataset: Dataset, options: ExtrapolateOptions, arm: str, seed: int) -> RunConfig:

@@ -15,7 +15,8 @@ from pydantic import Field, model_validator
 from dnagoat import __version__
 from dnagoat.attention.schemes.registry import USUAL
 from dnagoat.config import ModelConfig, RunConfig, TrainConfig
-from dnagoat.evaluation.comparison.arms import of_arm
+from dnagoat.evaluation.comparison.arms import of_arm, read_arms
+from dnagoat.evaluation.comparison.labels import label_arms
 from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.probes.fit import Batch, learn
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
@@ -81,8 +82,10 @@ class Fit(NamedTuple):
 def recall(options: RecallOptions, device: str = "cpu", progress: Progress = silent, sweep: Sweep = Sweep()) -> Result:
     """Trains every arm from every seed and asks it; the result names each cell's hits, trials and interval."""
     options.hidden.room(options.length)
-    for arm in options.arms:
-        count(options.config(arm, seed=0).model)  # what cannot be a model is refused before any is trained
+    configs = [options.config(arm, seed=0) for arm in options.arms]
+    labels = label_arms(read_arms(options.arms), configs)
+    for config in configs:
+        count(config.model)  # what cannot be a model is refused before any is trained
     settings = {"probe": options.task, **options.model_dump(mode="json")}
     fits = [Fit(arm, seed) for arm in options.arms for seed in range(options.seeds)]
     found = sweep.run(settings, fits, partial(_fitted, options, device), progress)
@@ -93,7 +96,10 @@ def recall(options: RecallOptions, device: str = "cpu", progress: Progress = sil
         "level": LEVEL,
         "length": options.length,
         "settings": options.model_dump(mode="json"),
-        "arms": [_arm(options, arm, [found[Fit(arm, seed)] for seed in range(options.seeds)]) for arm in options.arms],
+        "arms": [
+            _arm(options, label, [found[Fit(arm, seed)] for seed in range(options.seeds)])
+            for label, arm in zip(labels, options.arms, strict=True)
+        ],
     }
 
 

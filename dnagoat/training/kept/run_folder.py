@@ -80,8 +80,8 @@ def _write(out: Path, config: RunConfig) -> None:
 def differences(before: RunConfig, after: RunConfig) -> str:
     """`--lr 0.001, not 0.01; ...` for every field that matters to the result; empty where there is none."""
     old, new = before.leaves(), after.leaves()
-    # Where the dataset lies, and how it is computed.
-    loose = {"dataset", "dataset_places", "tool_version", "train.micro_batch", "train.keep", "origin.path"}
+    # What it is called, where the dataset lies, and how it is computed.
+    loose = {"name", "dataset", "dataset_places", "tool_version", "train.micro_batch", "train.keep", "origin.path"}
     return "; ".join(
         was_given(option_of(name, after), old.get(name), new.get(name))
         for name in dict.fromkeys([*old, *new])

@@ -22,8 +22,8 @@ from dnagoat.attention.schemes.settings import Option, Settings
 from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.comparison.arms import of_arm, options
+from dnagoat.evaluation.comparison.labels import labels
 from dnagoat.model.transformer import DnaLM
-from dnagoat.reporting.labels import labels
 from dnagoat.training.presets import changed, configure
 from dnagoat_cli import app
 
@@ -130,7 +130,7 @@ def base() -> RunConfig:
 def test_a_registered_scheme_is_an_arm_an_option_a_label_and_a_proof(base: RunConfig) -> None:
     config = of_arm(base, "kerple@power=0.5", seed=0)
     assert config.model.position.settings == KerpleSettings(power=0.5)
-    assert labels([config, of_arm(base, "kerple", seed=0)]) == ["kerple (power 0.5)", "kerple (power 1.0)"]
+    assert labels([config, of_arm(base, "kerple", seed=0)]) == ["kerple (power 0.5)", "kerple"]
     assert of_arm(base, "kerple@kerple-power=0.5", seed=0) == config
     assert RunConfig.model_validate(config.model_dump(mode="json")) == config
     assert config.model.position.settings.written() == {"kerple-power": "0.5"}

@@ -41,7 +41,8 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         device="cpu",
         settings=SMALL,
     )
-    assert [row["name"] for row in result["arms"]] == list(ARMS)
+    assert [row["name"] for row in result["arms"]] == ["rope", "t5", "fire"]
+    assert [row["setting"] for row in result["arms"]] == list(ARMS)
     assert all(1 < row["splits"]["test"]["all"]["value"] < 2 for row in result["arms"])
     return folder / "cmp"
 

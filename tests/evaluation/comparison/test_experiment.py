@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from dnagoat.evaluation.comparison.arms import read_arm, run_folder
 from dnagoat.evaluation.comparison.judgement import sentence
 from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.training.kept.checkpoint import model_sha256
@@ -31,8 +32,11 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "data"
 
 
+ARMS = ("rope", "near, GOAT=goat:recency")
+
+
 def command(dataset: Path, out: Path) -> list[str]:
-    arms = ["--arm", "rope", "--arm", "goat:recency"]
+    arms = [word for arm in ARMS for word in ("--arm", arm)]
     sizes = ["--preset", "tiny", "--steps", "4", "--batch-size", "2", "--eval-every", "2", "--eval-windows", "4"]
     more = ["--seeds", "1", "--windows", "20", "--jobs", "2", "--lr", "1e-3,1e-4", "--device", "cpu", "--json"]
     return [sys.executable, "-m", "dnagoat_cli", "compare", str(dataset), *arms, *sizes, *more, "--out", str(out)]
@@ -45,9 +49,15 @@ def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
     assert first.returncode == 0, first.stderr
     result = json.loads(first.stdout)
     runs = {path.name: open_run(path) for path in out.glob("*-s0")}
-    assert set(runs) == {f"{arm}-lr{lr}-s0" for arm in ("rope", "goat-recency") for lr in ("0.001", "0.0001")}
-    for row in result["arms"]:  # the rate with the better validation was taken
-        tried = {lr: open_run(out / f"{row['name'].replace(':', '-')}-lr{lr:g}-s0").metrics() for lr in (1e-3, 1e-4)}
+    folders = {arm: run_folder(out, read_arm(arm), 0).name.removesuffix("-s0") for arm in ARMS}
+    assert set(runs) == {f"{folder}-lr{lr}-s0" for folder in folders.values() for lr in ("0.001", "0.0001")}
+    assert [(row["name"], row["setting"]) for row in result["arms"]] == [
+        ("rope", "rope"),
+        ("near, GOAT", "goat:recency"),
+    ]
+    assert "near, GOAT is without a verdict" in result["verdict"]
+    for row, folder in zip(result["arms"], folders.values(), strict=True):  # the rate with the better validation
+        tried = {lr: open_run(out / f"{folder}-lr{lr:g}-s0").metrics() for lr in (1e-3, 1e-4)}
         best = {lr: min(m["val_nll"] for m in rows if m["val_nll"] is not None) for lr, rows in tried.items()}
         assert row["lr"] == min(best, key=lambda lr: best[lr])
         assert row["splits"]["test"]["all"]["count"] == 20 * 64
@@ -62,6 +72,11 @@ def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
     again = subprocess.run(command(dataset, out), capture_output=True, text=True, check=False, timeout=600)
     assert again.returncode == 0 and json.loads(again.stdout) == result
     assert {name: model_sha256(run.checkpoint("last")) for name, run in runs.items()} == hashes
+
+    other = [word.replace("goat:recency", "goat:sink") for word in command(dataset, out)[3:]]
+    refused = CliRunner().invoke(app, other)  # another arm under the same name
+    assert refused.exit_code == 2 and refused.stderr.count("\n") == 1
+    assert "holds goat:recency, not goat:sink; give the arm another name" in refused.stderr
 
 
 def test_the_sentence_names_every_arm() -> None:

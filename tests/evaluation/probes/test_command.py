@@ -34,7 +34,7 @@ def test_recall_leaves_a_result_a_figure_and_a_table(task: str, tmp_path: Path) 
     assert code == 0
     (result,) = read_probes([out])
     assert result["probe"] == task
-    assert [arm["arm"] for arm in result["arms"]] == ["rope", "goat@init=uniform"]
+    assert [arm["arm"] for arm in result["arms"]] == ["rope", "goat uniform"]
     assert " ".join(sentence(result).split()) in " ".join(said.split())
     assert {file.suffix for file in (out / "figures").iterdir()} == {".svg", ".pdf", ".png"}
     assert (out / "tables" / f"probe-{task}.csv").read_text().count("\n") == 3
