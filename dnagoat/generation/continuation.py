@@ -92,11 +92,11 @@ def plan(
     room = max(lengths, default=0) + length
     if max_context is not None:
         room = min(room, max_context)
-    size = bytes_a_sequence(model, room)
+    device, size = model.embedding.weight.device, bytes_a_sequence(model, room)
     wanted = min(batch_size, len(prompts) * samples)
     if memory is None:
         small = wanted * size < UNASKED
-        memory = UNASKED if small else int(MEMORY_SHARE * free_bytes(model.embedding.weight.device))
+        memory = UNASKED if small else int(MEMORY_SHARE * free_bytes(device))
     fitting = memory // size
     if fitting < 1:
         raise OptionError(
@@ -105,7 +105,7 @@ def plan(
             "(`dnagoat generate --max-context`)"
         )
     rows = min(wanted, fitting)
-    notes = list(_past_training(model, max(lengths, default=0), length, max_context))
+    notes = [*_past_training(model, max(lengths, default=0), length, max_context), *_unrecorded(model, device)]
     if rows < wanted:
         notes.append(
             f"{rows:,} sequences at a time instead of {wanted:,}: "
@@ -128,6 +128,12 @@ def _past_training(model: DnaLM, prompt: int, length: int, max_context: int | No
         yield f"{long}: {name} predicts worse over distances that it has not seen; {cure}"
     elif unseen == "nothing" and prompt > trained:
         yield f"{long}: {name} gains nothing from bases further back than that"
+
+
+def _unrecorded(model: DnaLM, device: torch.device) -> Iterator[str]:
+    """Why a GPU's steps are no CUDA graphs, where they are none."""
+    if model.memory is not None and device.type == "cuda":
+        yield "memory is looked up on the host, so that each step is launched operation by operation"
 
 
 def _batches(lengths: Sequence[int], samples: int, rows: int, spread: int) -> Iterator[Batch]:
@@ -216,12 +222,15 @@ class Writing:
         self._all_write = range(max(starts), min(starts) + length)
         self.device = model.embedding.weight.device
         strength = 1.0 if options.memory_strength is None else options.memory_strength
-        self.decoder = Decoder(model, len(own), min(room, self.end), strength)
+        self.decoder = self._decoder_of(model, min(room, self.end), strength)
         self.position = min(self.start, self.decoder.room)  # of the next symbol
         repeats = len(batch.samples)
         read = torch.from_numpy(self.symbols[::repeats, : self.position])
         self._logits = self.decoder.read(read.to(self.device), repeats)
         self._prepare(own, options)
+
+    def _decoder_of(self, model: DnaLM, room: int, strength: float) -> Decoder:
+        return Decoder(model, len(self.labels), room, strength)
 
     def _prepare(self, own: Sequence[Codes], options: SamplingOptions) -> None:
         """What the draw needs of the sequences' own prompts, and room for what is written."""

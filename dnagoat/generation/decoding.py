@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
 from dnagoat.attention.cache import Cache, kept
-from dnagoat.attention.fast.values import values_for
+from dnagoat.attention.fast.values import RowValues, values_for
 from dnagoat.attention.lanes.prior_rows import PriorRows
 from dnagoat.attention.layer import Attention
 from dnagoat.attention.normalisers import Softmax
@@ -90,6 +90,9 @@ class Decoder:
     own absolute positions; memory has read them all. What it adds to the logits is taken times `memory_strength`.
     """
 
+    layout: ClassVar[Callable[..., RowValues]] = staticmethod(values_for)
+    rows: ClassVar[type[PriorRows]] = PriorRows
+
     def __init__(self, model: DnaLM, batch: int, room: int, memory_strength: float = 1.0) -> None:
         self.model, self.batch, self.memory_strength = model, batch, memory_strength
         config = model.config
@@ -104,14 +107,16 @@ class Decoder:
         self.room, self.length = room, 0
         self.k = like.new_empty(count, batch, self.heads, self.content, _odd_lines(room))
         self._keys = self.k.flatten(1, 2)  # one dimension for B and H
-        self.values = values_for(like, count, batch, self.heads, room, self.head_width)
+        self.values = self.layout(like, count, batch, self.heads, room, self.head_width)
         self.before: list[Pair | None] = [None] * count
-        self.prior = PriorRows(schemes, self.heads, room, like)
+        self.prior = self.rows(schemes, self.heads, room, like)
         self._here = -1, At(torch.empty(0))
         self._embeds = type(schemes[0]).embed is not PositionScheme.embed
         self._scratch = Scratch(like, config, self.content, batch, room)
         self.memory, self.recalled = model.memory, None
         self._recalled: list[Any] = []  # what memory has read of each part of the batch
+        self._new_keys: tuple[Tensor, ...] = ()  # of each layer, where the newest go
+        self._new_values: tuple[Tensor, ...] = ()
 
     @torch.inference_mode()
     def read(self, symbols: Tensor, repeats: int = 1) -> Tensor:
@@ -181,14 +186,24 @@ class Decoder:
         """The next symbol of each sequence, (B,) -> logits of the one after, (B, classes)."""
         slot = self.length if self.length < self.room else 1 + (self.length - 1) % (self.room - 1)
         seen = min(self.length + 1, self.room)
-        x, features = torch.embedding(self.embedding, symbols), None
+        features = None
         if self.memory is not None:
             features, self.recalled = self.memory.look_up(symbols[:, None], self.recalled)
-            x = x + self.memory.embed(features)[:, 0]
-        if self._embeds:
-            x = self.layers[0].scheme.embed(x[:, None], self._at())[:, 0]
         priors = self.prior.row(self.length, slot, seen)
-        new_keys, new_values = self.k.select(-1, slot).unbind(), self.values.at(slot, seen)
+        self._new_keys, self._new_values = self.k.select(-1, slot).unbind(), self.values.at(slot, seen)
+        x = self._through_blocks(self._embedded(symbols, features), priors, seen)
+        self.length += 1
+        return self._logits(x, features)
+
+    def _embedded(self, symbols: Tensor, features: Features | None) -> Tensor:
+        """(B,) -> (B, W), what the first block reads."""
+        x = torch.embedding(self.embedding, symbols)
+        if self.memory is not None and features is not None:
+            x = x + self.memory.embed(features)[:, 0]
+        return self.layers[0].scheme.embed(x[:, None], self._at())[:, 0] if self._embeds else x
+
+    def _through_blocks(self, x: Tensor, priors: Sequence[Tensor] | None, seen: int) -> Tensor:
+        """(B, W) -> what the last block writes, over the first `seen` slots; `priors` are each layer's row."""
         keys = self._keys.narrow(-1, 0, seen).unbind()
         to = self._scratch
         scores = to.scores[: self.batch * self.heads * seen].view(-1, 1, seen)
@@ -200,8 +215,7 @@ class Decoder:
                 self._rotate(i)
             if self.batch > 1:
                 to.gathered.copy_(to.query)
-            new_keys[i].copy_(to.key)
-            new_values[i].copy_(to.value)
+            self._keep_newest(i)
             if priors is None:
                 torch.bmm(to.queries, keys[i], out=scores)
             elif self.batch == 1:
@@ -214,8 +228,12 @@ class Decoder:
             torch.mm(layer.mlp_norm(x), layer.up, out=to.inner)
             torch.erf(to.inner, out=to.curved)
             x.addmm_(torch.addcmul(to.inner, to.inner, to.curved, out=to.curved), layer.down)
-        self.length += 1
-        return self._logits(x, features)
+        return x
+
+    def _keep_newest(self, i: int) -> None:
+        """Puts the newest keys and values of layer i into their slot."""
+        self._new_keys[i].copy_(self._scratch.key)
+        self._new_values[i].copy_(self._scratch.value)
 
     def _at(self) -> At:
         """The newest position, made once a step where a scheme asks for it."""
@@ -228,9 +246,13 @@ class Decoder:
         to = self._scratch
         query, key = to.query.unsqueeze(2), to.key.unsqueeze(2)
         turned_query, turned_key, held = self.layers[i].scheme.rotate(query, key, self._at(), self.before[i])
-        self.before[i] = kept(held)
+        self._keep_before(i, held)
         torch.div(turned_query, self.layers[i].scheme.root, out=query)
         key.copy_(turned_key)
+
+    def _keep_before(self, i: int, held: Pair | None) -> None:
+        """What the scheme of layer i wants to have at the next step."""
+        self.before[i] = kept(held)
 
 
 def _repeat(x: Tensor, repeats: int) -> Tensor:

@@ -15,8 +15,12 @@ import torch
 from torch import Tensor
 
 from dnagoat.errors import OptionError
+from dnagoat.generation.bucketed import BucketDecoder
 from dnagoat.generation.continuation import Generated, Writing
+from dnagoat.generation.decoding import Decoder
+from dnagoat.generation.replay import CudaGraphs, Recorder, Replay
 from dnagoat.generation.sampling import BLOCK, Codes, SamplingOptions, matrix_of, stream_key
+from dnagoat.model.transformer import DnaLM
 
 MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
 WEYL = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
@@ -66,15 +70,22 @@ class DeviceStreams:
         keys = [stream_key(seed, prompt, sample) for prompt, sample in zip(prompts, samples, strict=True)]
         halves = [(signed(key), signed(key >> 64)) for key in keys]
         self._keys, self._first = torch.tensor(halves, device=device), first
-        self._block, self._begin = torch.empty(0), -BLOCK
+        self._block = torch.empty(BLOCK, len(keys), dtype=torch.float64, device=device)
+        self._filled = -BLOCK
+        self._begin = torch.zeros(1, dtype=torch.int64, device=device)
 
-    def at(self, position: int) -> Tensor:
-        """Each sequence's number at this position, (B,); that of one which has not begun means nothing."""
-        if not 0 <= position - self._begin < BLOCK:
-            self._begin = position
-            following = torch.arange(position, position + BLOCK, device=self._keys.device)
-            self._block = uniform(self._keys, (following - self._first[:, None]).clamp(min=0)).T.contiguous()
-        return self._block[position - self._begin]
+    def prepare(self, position: int) -> None:
+        """Makes the numbers of this position and of those after it, where they are not made yet."""
+        if position < self._filled + BLOCK:
+            return
+        self._filled = position
+        self._begin.fill_(position)
+        following = torch.arange(position, position + BLOCK, device=self._keys.device)
+        self._block.copy_(uniform(self._keys, (following - self._first[:, None]).clamp(min=0)).T)
+
+    def at(self, position: Tensor) -> Tensor:
+        """Each sequence's number at this position (1,), (B,); that of one which has not begun means nothing."""
+        return self._block.index_select(0, position - self._begin)[0]
 
 
 class DeviceBan:
@@ -95,7 +106,7 @@ class DeviceBan:
     def wrote(self, bases: Tensor, active: Tensor) -> None:
         if self._recent.shape[1]:
             moved = torch.cat([self._recent[:, 1:], bases[:, None]], 1)
-            self._recent = torch.where(active[:, None], moved, self._recent)
+            self._recent.copy_(torch.where(active[:, None], moved, self._recent))
 
 
 class DeviceSampler:
@@ -115,8 +126,8 @@ class DeviceSampler:
         self.dead = torch.zeros(len(prompts), dtype=torch.bool, device=device)
         self._gc, self._steps, self._tilts = torch.zeros(3, len(prompts), dtype=torch.float64, device=device)
 
-    def draw(self, logits: Tensor, position: int, active: Tensor) -> Tensor:
-        """Bases (B,) int64 from the model's logits (B, 4) float64 at a position."""
+    def draw(self, logits: Tensor, position: Tensor, active: Tensor) -> Tensor:
+        """Bases (B,) int64 from the model's logits (B, 4) float64 at a position (1,); `streams` is prepared for it."""
         own = logits
         for ban in self.bans:
             logits = logits.masked_fill(ban.forbidden(), -torch.inf)
@@ -166,42 +177,69 @@ class DeviceSampler:
         return p * torch.empty_like(keep).scatter_(1, order, keep)
 
 
+def recorder_for(device: torch.device) -> Recorder | None:
+    """What records steps on this device; None where nothing does."""
+    return CudaGraphs(device) if device.type == "cuda" else None
+
+
 class DeviceWriting(Writing):
-    """A batch on its way, whose bases stay on the device until it is done: no step waits for the one before."""
+    """A batch on its way, whose bases stay on the device until it is done: no step waits for the one before.
+
+    A model without memory has a step that can be recorded and replayed, the draw included: where it stands, only the
+    device knows.
+    """
+
+    def _decoder_of(self, model: DnaLM, room: int, strength: float) -> Decoder:
+        kind = BucketDecoder if model.memory is None else Decoder
+        return kind(model, len(self.labels), room, strength)
 
     def _prepare(self, own: Sequence[Codes], options: SamplingOptions) -> None:
         device, count = self.device, len(own)
         self._first = torch.from_numpy(self.first).to(device)
         samples = [sample for _, sample in self.labels]
         self._sampler = DeviceSampler(options, own, samples, self._first, device)
-        self._symbols = torch.from_numpy(self.symbols).to(device)
+        self._symbols = torch.from_numpy(self.symbols.T.copy()).to(device)
         positions = self.end + 1 - self.start
         self._codes = torch.empty(positions, count, dtype=torch.uint8, device=device)
         self._written = torch.empty(positions, count, 4, dtype=self._logits.dtype, device=device)
-        self._every = torch.ones(count, dtype=torch.bool, device=device)
+        self._at = torch.full((1,), self.position, device=device)
+        self._step = Replay(self._go, recorder_for(device))
+        if isinstance(self.decoder, BucketDecoder):
+            self._logits = self.decoder.logits  # which every step writes over
 
     @torch.inference_mode()
     def advance(self) -> int:
         """Draws the base at this position of every sequence that is past its prompt; how many those were."""
-        at, count = self.position, len(self.labels)
-        if at in self._all_write:
-            following = self._noted(at, self._every)
-        else:
-            count = int(((self.first <= at) & (at < self.first + self.length)).sum())
-            following = self._symbols[:, min(at, self._symbols.shape[1] - 1)]
-            if count:
-                active = (self._first <= at) & (at < self._first + self.length)
-                following = torch.where(active, self._noted(at, active), following)
+        count = int(((self.first <= self.position) & (self.position < self.first + self.length)).sum())
+        self._sampler.streams.prepare(self.position)
         self.position += 1
-        if not self.done:
-            self._logits = self.decoder.step(following)
+        if self.done:
+            self._drawn_on_device()
+        elif isinstance(self.decoder, BucketDecoder):
+            bucket = self.decoder.bucket
+            self.decoder.prepare()
+            self._step(bucket)
+        else:
+            self._logits = self.decoder.step(self._drawn_on_device())
         return count
 
-    def _noted(self, at: int, active: Tensor) -> Tensor:
+    def _go(self, bucket: int) -> None:
+        """The draw and the decoder's step, from what is on the device alone."""
+        assert isinstance(self.decoder, BucketDecoder)
+        self.decoder.symbols.copy_(self._drawn_on_device())
+        self.decoder.go(bucket)
+
+    def _drawn_on_device(self) -> Tensor:
+        """The next symbols (B,): what is drawn and noted, or the prompt where a sequence still reads or has ended."""
+        active = (self._first <= self._at) & (self._at < self._first + self.length)
         logits = self._logits[:, :4]
-        bases = self._sampler.draw(logits.double(), at, active)
-        self._written[at - self.start], self._codes[at - self.start] = logits, bases
-        return bases
+        bases = self._sampler.draw(logits.double(), self._at, active)
+        place = (self._at - self.start).clamp(min=0)  # before the first is written, nothing of value lies there
+        self._written.index_copy_(0, place, logits.unsqueeze(0))
+        self._codes.index_copy_(0, place, bases.to(torch.uint8).unsqueeze(0))
+        read = self._symbols.index_select(0, self._at.clamp(max=len(self._symbols) - 1))[0]
+        self._at.add_(1)
+        return torch.where(active, bases, read)
 
     def finished(self) -> Iterator[Generated]:
         self._sampler.refuse_dead()

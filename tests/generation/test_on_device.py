@@ -54,8 +54,8 @@ def test_the_bases_are_those_of_the_host(model: DnaLM, given: dict[str, Any]) ->
     options = SamplingOptions(seed=5, **given)
     for got, want in zip(*(written(kind, model, options) for kind in (DeviceWriting, Writing)), strict=True):
         assert (got.prompt, got.sample, got.bases) == (want.prompt, want.sample, want.bases)
-        np.testing.assert_array_equal(got.log_probabilities, want.log_probabilities)
-        assert got.gc_tilt == pytest.approx(want.gc_tilt, abs=1e-12)
+        np.testing.assert_allclose(got.log_probabilities, want.log_probabilities, atol=1e-5)
+        assert got.gc_tilt == pytest.approx(want.gc_tilt, abs=1e-6)
 
 
 def test_bans_that_leave_nothing_are_refused_at_the_end(model: DnaLM) -> None:

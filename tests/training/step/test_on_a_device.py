@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig, RunConfig, TrainConfig
-from dnagoat.generation.decoding import Decoder
+from dnagoat.generation.bucketed import BucketDecoder
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine, NonFinite
 from dnagoat.training.launch.parallel import Execution
@@ -61,14 +61,15 @@ def test_a_step_stays_on_the_device(position: PositionConfig, precision: str) ->
 
 @pytest.mark.parametrize("name", SCHEMES)
 def test_a_decoding_step_stays_on_the_device(name: str) -> None:
-    with on_the_device(ModelConfig(layers=2, context=64, position=PositionConfig(name=name))) as (model, codes):
-        decoder = Decoder(model, 2, 64)
+    with on_the_device(ModelConfig(layers=1, context=64, position=PositionConfig(name=name))) as (model, codes):
+        decoder = BucketDecoder(model, 2, 64)
         with torch.inference_mode():
             decoder.read(codes[:, :5])
+            decoder.prepare()
             with Operations() as seen:
-                for position in range(3):
-                    decoder.step(codes[:, position])
+                decoder.go(decoder.bucket)
         assert seen.crossings == []
+        assert seen.on_host == []
 
 
 def launches(name: str, precision: str = "fp32") -> int:
