@@ -102,6 +102,12 @@ def test_every_setting_of_a_sweep_has_its_option_or_none(words: str, settings: F
         ("compare {data} --arm goat@rank=0 --out {tmp}/out", "--arm goat@rank=0: rank = 0: it should be"),
         ("compare {data} --arm RoPE --out {tmp}/out", "--arm RoPE: position = 'RoPE': there are"),
         ("compare {data} --arm rope --warmup -1 --out {tmp}/out", "--warmup -1: it should be"),
+        (
+            "compare {data} --arm rope --warmup 9 --steps 8 --out {tmp}/out",
+            "--warmup 9: the rate would rise for longer",
+        ),
+        ("train {data} --warmup 9 --steps 8 --out {tmp}/out", "longer than the 8 steps of training; give fewer"),
+        ("probe passkey --warmup 9 --steps 8 --out {tmp}/out", "--warmup 9: the rate would rise"),
         ("probe passkey --trials 0 --out {tmp}/out", "--trials 0: it should be"),
         ("probe passkey --width 0 --out {tmp}/out", "--width 0: it should be"),
         ("probe induction --depth 0 --out {tmp}/out", "--depth 0"),

@@ -72,9 +72,9 @@ def evaluate(
     prior, inspect, memory or protocol-paper.
 
     The result says its unit, split, checkpoint, dataset and settings beside its numbers; intervals are 95 %, from
-    resampling blocks of the genome. `results` takes the result of a run whose folder cannot be written. A kept result
-    with other settings stays (`OptionError`) unless `force`. Other errors: `RunError` (no checkpoint), `DatasetError`
-    (the dataset has moved or changed), `WindowError` (empty split).
+    resampling blocks of the genome. `results` takes the result of a run whose folder cannot be written. A result with
+    other settings lies beside the first, which reports show, unless `force` puts it in its place. Errors: `RunError`
+    (no checkpoint), `DatasetError` (the dataset has moved or changed), `WindowError` (empty split).
     """
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.results import ensure

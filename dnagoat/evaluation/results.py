@@ -1,12 +1,15 @@
 """Which measures a run can be given, and where each result is kept: RUN/evaluation/NAME.json, computed once.
 
+Measured with other settings too, it lies in RUN/evaluation/others/NAME-HASH.json, HASH being that of the settings.
 Of a run that cannot be written they lie in a folder of `--results`, see `Run.evaluations`.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Iterator
+from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
@@ -34,6 +37,7 @@ _EVERY = (
     *(generation.MEASURE, nll.MEASURE, strata.MEASURE, lengths.MEASURE, rc.MEASURE, copying.MEASURE),
     *(protocol_paper.MEASURE, prior.MEASURE, inspect.MEASURE, memory.MEASURE),
 )
+OTHERS = "others"
 MEASURES = {measure.name: measure for measure in _EVERY}
 
 
@@ -45,14 +49,38 @@ def find_measure(name: str) -> Measure:
 
 
 def read_result(run: Run, name: str, options: MeasureOptions) -> Result | None:
-    """The result that is kept, or None where there is none, or where its format or what it was made from is past."""
-    return next((result for _, result in _kept(run, find_measure(name), options)), None)
+    """The result that reports show, or None where there is none, or its format or what it was made from is past."""
+    measure = find_measure(name)
+    return next((result for _, result in _current(run, measure, options, measure.file_name(run, options))), None)
 
 
-def _kept(run: Run, measure: Measure, options: MeasureOptions) -> Iterator[tuple[Path, Result]]:
-    """The results that are still true, each with its file: those beside the run come last."""
+def find_kept(run: Run, name: str, options: MeasureOptions) -> tuple[Path, Result] | None:
+    """The file and the content of the result with exactly these settings, or None where it has not been computed."""
+    measure = find_measure(name)
+    settings = _given(_settings(measure, options))
+    places = (measure.file_name(run, options), _beside(measure, run, options))
+    found = (each for place in places for each in _current(run, measure, options, place))
+    return next((each for each in found if _given(each[1]["settings"]) == settings), None)
+
+
+def in_the_way(run: Run, name: str, options: MeasureOptions) -> str:
+    """What is said where the result that reports show has other settings than these; empty where it has not."""
+    measure = find_measure(name)
+    path = run.evaluations[0] / measure.file_name(run, options)
+    kept = next((result for file, result in _current(run, measure, options, path.name) if file == path), None)
+    settings = _settings(measure, options)
+    if kept is None or _given(kept["settings"]) == _given(settings):
+        return ""
+    return (
+        f"{path} was measured with other settings ({_differences(kept['settings'], settings)}); this result lies "
+        "beside it, and reports show that one; --force puts this one in its place"
+    )
+
+
+def _current(run: Run, measure: Measure, options: MeasureOptions, place: str) -> Iterator[tuple[Path, Result]]:
+    """The results of one place that are still true, each with its file: those beside the run come last."""
     for folder in run.evaluations:
-        path = folder / measure.file_name(run, options)
+        path = folder / place
         if not path.exists():
             continue
         try:
@@ -74,29 +102,30 @@ def ensure(
     force: bool = False,
     progress: Progress = silent,
 ) -> Result:
-    """The stored result of a measure, computed and stored first where it is missing.
+    """The stored result of a measure with these settings, computed and stored first where it is missing.
 
-    A result with other settings than those asked for stays as it is (`OptionError`), unless `force`; one of an earlier
-    checkpoint of the same run, or of others than it keeps now, is out of date and is computed again. A `RunError` says
-    before the computing where its result could not be kept.
+    The first is what reports show; those of other settings lie beside it in `OTHERS`, unless `force` puts one in its
+    place. A result of an earlier checkpoint of the same run, or of others than it keeps now, is out of date and is
+    computed again. A `RunError` says before the computing where its result could not be kept.
     """
     options = options or MeasureOptions()
     measure = find_measure(name)
-    settings = _settings(measure, options)
-    kept = [] if force else list(_kept(run, measure, options))
-    same = next((result for _, result in kept if _given(result["settings"]) == _given(settings)), None)
-    if same is not None:
-        return same
-    for path, result in kept:
-        if path.parent == run.evaluations[0]:
-            raise OptionError(
-                f"{path} holds this measure with other settings "
-                f"({_differences(result['settings'], settings)}); give --force to replace it"
-            )
+    kept = None if force else find_kept(run, name, options)
+    if kept is not None:
+        return kept[1]
     run.require_room()
+    aside = not force and in_the_way(run, name, options)
     result = sign(run, measure, options) | measure(run, options.but(fresh=force), progress)
-    write_json(run.evaluations[0] / measure.file_name(run, options), result)
+    place = _beside(measure, run, options) if aside else measure.file_name(run, options)
+    write_json(run.evaluations[0] / place, result)
     return result
+
+
+def _beside(measure: Measure, run: Run, options: MeasureOptions) -> str:
+    """Where a result lies whose settings are not those of the one that reports show."""
+    settings = json.dumps(_given(_settings(measure, options)), sort_keys=True)
+    stem = measure.file_name(run, options).removesuffix(".json")
+    return f"{OTHERS}/{stem}-{sha256(settings.encode()).hexdigest()[:8]}.json"
 
 
 def _settings(measure: Measure, options: MeasureOptions) -> Result:

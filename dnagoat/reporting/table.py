@@ -58,7 +58,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """`first` is the head of the column of row heads."""
+    """`first` is the head of the column of row heads; `few` are the rows that a first look needs, 0 all of them."""
 
     name: str
     title: str
@@ -66,6 +66,14 @@ class Table:
     columns: list[Column]
     rows: list[Row]
     notes: list[str] = field(default_factory=list)
+    few: int = 0
+
+    def shortened(self, rest: str) -> Table:
+        """The few rows alone, with a note of how many more there are; `rest` says where."""
+        left = len(self.rows) - self.few
+        if not self.few or left <= 0:
+            return self
+        return replace(self, rows=self.rows[: self.few], notes=[f"{left} more {rest}.", *self.notes], few=0)
 
     def markdown(self) -> str:
         head = [self.first, *(" <br> ".join(column.lines()) for column in self.columns)]

@@ -10,8 +10,9 @@ from dnagoat.attention.schemes.goat import GoatConfig
 from dnagoat.attention.schemes.registry import owners, scheme_named
 from dnagoat.attention.schemes.settings import Settings
 from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
-from dnagoat.errors import OptionError
+from dnagoat.errors import FieldError, OptionError
 from dnagoat.frozen import Frozen
+from dnagoat.wording import counted
 
 F = TypeVar("F", bound=Frozen)
 
@@ -122,7 +123,16 @@ def changed(config: RunConfig, options: Mapping[str, Any]) -> RunConfig:
         settings = settings.given(read_settings(name, asked), sparse=sparse)
     if settings != position.settings:
         tree.setdefault("model", {}).setdefault("position", {})["settings"] = settings
-    return _merged(config, tree)
+    made = _merged(config, tree)
+    refuse_long_warmup(made.train, given.get("train.warmup"))
+    return made
+
+
+def refuse_long_warmup(train: TrainConfig, warmup: int | None) -> None:
+    """A warm-up that was asked for ends in the run; a preset's may be longer than a run that is cut short to try it."""
+    if warmup is not None and warmup > train.steps:
+        said = f"the rate would rise for longer than the {counted(train.steps, 'step')} of training; give fewer"
+        raise FieldError(TrainConfig, "warmup", warmup, said)
 
 
 def read_settings(name: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def test_what_a_run_has_itself_is_still_read(make_run: MakeRun, tmp_path: Path) 
         assert call(*words, 4, "--results", tmp_path / "kept").exit_code == 0 and not list(tmp_path.glob("kept/*"))
         other = call(*words, 5, "--results", tmp_path / "kept")
         assert other.exit_code == 0, "the run's own result has other settings, and need not be replaced"
-        assert "other settings" in call(*words, 6, "--results", tmp_path / "kept").stderr
+        assert "lies beside it" in call(*words, 6, "--results", tmp_path / "kept").stderr
 
 
 @pytest.mark.usefixtures("nothing_is_scored")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dnagoat.errors import OptionError, RunError, SourceError
+from dnagoat.errors import RunError, SourceError
 from dnagoat.evaluation import measures
 from dnagoat.evaluation.measure import MeasureOptions
-from dnagoat.evaluation.results import MEASURES, ensure, read_result
+from dnagoat.evaluation.results import MEASURES, OTHERS, ensure, find_kept, in_the_way, read_result
 from dnagoat.files import read_json, write_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.reporting.missing import measure_missing
@@ -33,6 +34,22 @@ def test_the_last_checkpoint_never_replaces_the_best(make_run: MakeRun) -> None:
     assert (best["checkpoint"]["step"], last["checkpoint"]["step"]) == (1, 2)
     assert ensure(run, "strata", QUICK) == read_json(run.path / "evaluation" / "strata-test.json") == best
     assert ensure(run, "strata", LAST) == last
+
+
+def test_other_settings_are_measured_beside_the_first(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    run, fewer = make_run(), QUICK.but(windows=4)
+    first, second = ensure(run, "nll", QUICK), ensure(run, "nll", fewer)
+    folder = run.path / "evaluation"
+    assert first["windows"] > second["windows"] == 4
+    assert read_json(folder / "nll-test.json") == first == read_result(run, "nll", fewer)
+    (file,) = (folder / OTHERS).glob("*.json")
+    assert find_kept(run, "nll", fewer) == (file, second) and find_kept(run, "nll", QUICK.but(windows=5)) is None
+    assert "--windows not given, not 4" in in_the_way(run, "nll", fewer) and in_the_way(run, "nll", QUICK) == ""
+    assert [one.measures["nll-test"] for one in read_runs([run.path])] == [first]  # what reports show
+    with monkeypatch.context() as patched:  # neither is computed again
+        patched.setattr(Run, "require_room", lambda run: pytest.fail("computed again"))
+        assert (ensure(run, "nll", QUICK), ensure(run, "nll", fewer)) == (first, second)
+    assert ensure(run, "nll", fewer, force=True)["windows"] == 4 == read_json(folder / "nll-test.json")["windows"]
 
 
 def test_a_report_measures_again_what_was_asked_for_of_an_earlier_checkpoint(make_run: MakeRun) -> None:
@@ -70,8 +87,8 @@ def test_a_moved_bed_file_is_the_same_and_an_edited_one_is_not(
     same = QUICK.but(strata=(Path("beds/exons.bed"),))
     assert ensure(run, "strata", same) == result
     Path("beds/exons.bed").write_text("chr7\t1000\t1200\n")
-    with pytest.raises(OptionError, match=r"\(--strata exons.bed \(\w{8}\), not exons.bed \(\w{8}\)\); give --force"):
-        ensure(run, "strata", same)
+    said = in_the_way(run, "strata", same)
+    assert re.search(r"\(--strata exons.bed \(\w{8}\), not exons.bed \(\w{8}\)\); this result lies beside it", said)
     with pytest.raises(SourceError, match=r"gone\.bed does not exist"):
         ensure(run, "strata", QUICK.but(strata=(Path("gone.bed"),)))
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import get_type_hints
-
 import pytest
+from typer.testing import CliRunner
 
 from dnagoat.config import ModelConfig, RunConfig, TrainConfig
 from dnagoat.errors import OptionError
+from dnagoat.training.presets import PRESETS
+from dnagoat_cli import app
 from dnagoat_cli.options.runs import OneRun, Shared
-from dnagoat_cli.options.unfold import Sets, settings
-
-
-def paths(group: type) -> list[str]:
-    hints = get_type_hints(group, include_extras=True).values()
-    return [mark.path for hint in hints for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Sets)]
+from dnagoat_cli.options.unfold import paths, settings
 
 
 def test_options_set_fields_that_there_are_each_once() -> None:
     config = RunConfig(model=ModelConfig(), train=TrainConfig(), dataset="d", dataset_hash="h", tool_version="0")
-    every = [*paths(Shared), *paths(OneRun)]
+    every = [*paths(Shared).values(), *paths(OneRun).values()]
     assert len(every) == len(set(every)) > 20
     for path in every:
         value: object = config
@@ -36,3 +32,14 @@ def test_what_was_not_given_is_left_out() -> None:
     assert (momentum.strength, momentum.layers) == (0.5, (0, 2))
     with pytest.raises(OptionError, match="give its strength"):
         OneRun(momentum_ramp=3).settings()
+
+
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_help_names_what_each_preset_has(command: str) -> None:
+    shown = " ".join(CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout.split())
+    for name, (_, train) in PRESETS.items():
+        assert f"{name}: {train.steps:,}" in shown or f"{name}, paper: {train.steps:,}" in shown or name == "paper"
+    assert "[default: (tiny, paper: 8; small: 16; 125m: 64)]" in shown  # windows
+    assert "[default: (tiny: 2; small: 4; paper: 8; 125m: 12)]" in shown  # heads
+    if command == "train":
+        assert "[default: (tiny, small, 125m: distances; paper: seeded)]" in shown

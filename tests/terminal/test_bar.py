@@ -62,9 +62,20 @@ def test_lines_are_rare_however_many_phases_there_are(capsys: Captured, monkeypa
 def test_the_next_line_comes_after_a_while(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shown, "EVERY", 0.3)
     with show_progress() as tell:
+        tell("scoring windows", 0, 20)
         tell("scoring windows", 10, 20, "loss 1.3")
         first, *_ = wait_for_lines(capsys, 2)
     assert re.match(r"scoring windows, 10 of 20 \(50%\), loss 1\.3, \d:\d\d so far, about \d:\d\d left", first)
+
+
+def test_what_is_resumed_is_timed_from_where_it_stood(capsys: Captured) -> None:
+    with show_progress() as tell:
+        tell("training all runs", 900, 1000)
+        tell("training all runs", 901, 1000)
+        (line,) = wait_for_lines(capsys, 1)
+    said = re.fullmatch(r"training all runs, 901 of 1,000 \(90%\), 0:\d\d so far, about (\d+):(\d\d) left", line)
+    assert said is not None, line
+    assert 60 * int(said[1]) + int(said[2]) > 10  # 99 steps as long as the one that was made, not a ninth of it
 
 
 def test_what_is_quick_says_nothing(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +109,28 @@ with show_progress() as tell:
     time.sleep(1)
 print("done")
 """
+
+
+LONG = """
+import time
+from dnagoat_cli.terminal.bar import show_progress
+with show_progress() as tell:
+    for step in range(5):
+        tell("training [bold]published GOAT-lr0.0003-s1", 4000 + step, 9000, "loss 1.3412, val 1.3321, 61,234 bases/s")
+        time.sleep(0.2)
+"""
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_a_bar_is_folded_and_never_cut(columns: int) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns)}
+    with subprocess.Popen([sys.executable, "-c", LONG], stderr=theirs, env=environment):
+        os.close(theirs)
+        seen = b"".join(iter(lambda: read(ours), b"")).decode()
+    words = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", seen)
+    assert "…" not in words
+    assert all(word in words for word in ("4,001", "9,000", "1.3412", "61,234", "[bold]"))
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])

@@ -9,6 +9,7 @@ import typer
 
 from dnagoat_cli.main import app
 from dnagoat_cli.options import runs as o
+from dnagoat_cli.options.defaults import WithPresets
 from dnagoat_cli.options.unfold import settings, unfold
 
 EXAMPLES = """
@@ -40,7 +41,7 @@ The first arm is the reference; an interrupted comparison continues with the sam
 """
 
 
-@app.command(help=EXAMPLES)
+@app.command(help=EXAMPLES, cls=WithPresets)
 @unfold
 def compare(
     dataset: Annotated[Path, typer.Argument(help="Folder that `prepare` wrote.")],

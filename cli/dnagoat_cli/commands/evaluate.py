@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from dnagoat.training.kept.run import Run
 
 EXAMPLES = """
-Measure a trained model; each result is kept in RUN/evaluation and read from there the next time.
+Measure a trained model; each result is kept in RUN/evaluation and read from there the next time. Other settings are
+measured beside it.
 
 Without further options: NLL of the validation and the test split, with intervals, beside tables of counts (Markov
 chains and better) on the same bases. Figures come with `dnagoat report RUN`.
@@ -57,7 +58,8 @@ def evaluate(
     results: Annotated[
         Path | None, typer.Option(help="Folder for the results of a run that cannot be written.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Compute again and replace what is there.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show every baseline, not the best five.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Compute again, and replace what reports show.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print whole results.")] = False,
 ) -> None:
     from dnagoat.training.kept.run import open_run
@@ -78,7 +80,7 @@ def evaluate(
         places = Places(None, tracks=outputs.tracks, chrom_sizes=outputs.chrom_sizes)
         write_tracks(opened, places, wanted.split or ["test"], options, force=force)
     if measures or (outputs.fasta is None and outputs.tracks is None):
-        show_results(_ensure_all(opened, measures, wanted.split, options, force), as_json)
+        show_results(_ensure_all(opened, measures, wanted.split, options, force), as_json, every=every)
 
 
 def _ensure_all(
@@ -86,7 +88,7 @@ def _ensure_all(
 ) -> list[tuple[Result, Path]]:
     """Each result, computed under a bar where it is missing, and its file; `nll` where nothing is named."""
     from dnagoat.errors import OptionError, WindowError
-    from dnagoat.evaluation.results import ensure, find_measure
+    from dnagoat.evaluation.results import ensure, find_kept, find_measure, in_the_way
     from dnagoat.progress import relabelled
     from dnagoat_cli.terminal.bar import say, show_progress
 
@@ -108,7 +110,10 @@ def _ensure_all(
                     raise
                 say(str(none))
                 continue
-            found.append((result, measure.path(run, here)))
+            kept = find_kept(run, measure.name, here)
+            found.append((result, kept[0] if kept else measure.path(run, here)))
+            if aside := in_the_way(run, measure.name, here):
+                say(aside)
             if not measure.per_split:
                 break
     return found

@@ -12,6 +12,7 @@ import typer
 from dnagoat_cli.options.runs import PRESETS
 
 if TYPE_CHECKING:
+    from dnagoat.config import TrainConfig
     from dnagoat.evaluation.measure import MeasureOptions
     from dnagoat.evaluation.probes.extrapolate import ExtrapolateOptions
     from dnagoat.evaluation.probes.induction import InductionOptions
@@ -59,6 +60,14 @@ class Learning:
         """What was given of these options."""
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
+    def trained(self, train: TrainConfig, *names: str) -> TrainConfig:
+        """The same training with what was given of these fields."""
+        from dnagoat.training.presets import refuse_long_warmup
+
+        made = train.but(**self.given(*names))
+        refuse_long_warmup(made, self.warmup)
+        return made
+
     def several(self, name: str, kind: Callable[[str], Any], field: str = "") -> dict[str, tuple[Any, ...]]:
         """`--name 1,2,4` as a tuple of numbers or words of that field; nothing where it was not given."""
         from dnagoat.errors import OptionError
@@ -92,7 +101,7 @@ class Recall(Learning):
         sized = recall_preset(self.preset, task)
         return sized.but(
             model=sized.model.but(**self.given("layers", "width")),
-            train=sized.train.but(**self.given("steps", "batch_size", "lr", "warmup", "prior_lr_scale")),
+            train=self.trained(sized.train, "steps", "batch_size", "lr", "warmup", "prior_lr_scale"),
             **self.given("seeds", "length", "depths", "trials", "key", "marker"),
             **self.several("times", int),
             **({"arms": tuple(self.arm)} if self.arm else {}),
@@ -124,7 +133,7 @@ class Induction(Learning):
         return sized.but(
             position=position_of(self.position),
             model=sized.model.but(**self.given("width")),
-            train=sized.train.but(**self.given("steps", "batch_size", "lr", "warmup")),
+            train=self.trained(sized.train, "steps", "batch_size", "lr", "warmup"),
             **self.given("seeds", "trials", "vocabulary", "length", "stretch"),
             **self.several("strengths", float),
             **self.several("depth", int, field="layers"),

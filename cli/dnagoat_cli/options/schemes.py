@@ -9,15 +9,15 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any, Optional
 
 import typer
-from typer.core import TyperCommand
 from typer.main import get_command
 
+from dnagoat_cli.options.defaults import WithPresets, of_scheme
 from dnagoat_cli.options.runs import MODEL
 
 GIVEN = "dnagoat.position"  # where a command finds them in its context
 
 
-class WithSchemes(TyperCommand):
+class WithSchemes(WithPresets):
     """A command with those options; `ctx.meta[GIVEN]` has what was given, paths of a run's configuration to values."""
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -32,13 +32,14 @@ class WithSchemes(TyperCommand):
 
 def _options() -> dict[str, Any]:
     """By the path that each sets, as Typer makes them of a signature."""
-    from dnagoat.attention.schemes.registry import SCHEMES
+    from dnagoat.attention.schemes.registry import DEFAULT, SCHEMES
     from dnagoat.training.presets import NAME, SETTINGS
 
-    declared = {NAME: _parameter("position", str, f"{', '.join(SCHEMES)}.", panel=None)}
-    for scheme in SCHEMES.values():
+    declared = {NAME: _parameter("position", str, f"{', '.join(SCHEMES)}.", DEFAULT, panel=None)}
+    for name, scheme in SCHEMES.items():
         for field, option in scheme.settings.options().items():
-            declared[SETTINGS + option.flag] = _parameter(option.flag, scheme.settings.kind(field), option.help)
+            kind, default = scheme.settings.kind(field), of_scheme(name, field)
+            declared.setdefault(SETTINGS + option.flag, _parameter(option.flag, kind, option.help, default))
 
     def command(**_: Any) -> None: ...
 
@@ -49,6 +50,7 @@ def _options() -> dict[str, Any]:
     return dict(zip(declared, get_command(app).params, strict=True))
 
 
-def _parameter(flag: str, kind: type, words: str, panel: str | None = MODEL) -> Parameter:
-    annotation: Any = Annotated[Optional[kind], typer.Option(f"--{flag}", help=words, rich_help_panel=panel)]  # noqa: UP045
+def _parameter(flag: str, kind: type, words: str, default: str, panel: str | None = MODEL) -> Parameter:
+    option = typer.Option(f"--{flag}", help=words, rich_help_panel=panel, show_default=default or False)
+    annotation: Any = Annotated[Optional[kind], option]  # noqa: UP045
     return Parameter(flag.replace("-", "_"), Parameter.KEYWORD_ONLY, default=None, annotation=annotation)

@@ -58,13 +58,19 @@ def _parameters(kind: type) -> list[Parameter]:
 
 def settings(*groups: Any) -> dict[str, Any]:
     """What was given, by the path that each option sets; what was not, and what sets nothing by itself, is left out."""
-    found: dict[str, Any] = {}
-    for group in groups:
-        for name, hint in get_type_hints(type(group), include_extras=True).items():
-            for mark in getattr(hint, "__metadata__", ()):
-                if isinstance(mark, Sets) and (value := getattr(group, name)) is not None:
-                    found[mark.path] = value
-    return found
+    named = {path: getattr(group, name) for group in groups for name, path in paths(type(group)).items()}
+    return {path: value for path, value in named.items() if value is not None}
+
+
+def paths(group: type) -> dict[str, str]:
+    """The path that each option of a group sets, by the option's name."""
+    hints = get_type_hints(group, include_extras=True)
+    return {
+        name: mark.path
+        for name, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Sets)
+    }
 
 
 def given(group: Any) -> dict[str, Any]:

@@ -45,13 +45,14 @@ class Command:
 
 @dataclass
 class Phase:
-    """What is being done since when, how much of it is done, and a note of the moment."""
+    """What is being done since when, how much of it is done, how much was when it began, and a note of the moment."""
 
     what: str
     done: int
     total: int
     note: str
     began: float
+    first: int = 0
 
     def line(self) -> str:
         spent = monotonic() - self.began
@@ -62,9 +63,9 @@ class Phase:
             words.append(f"{self.done:,}")
         words += [self.note] if self.note else []
         words.append(f"{clock(spent)} so far")
-        if self.total and 0 < self.done < self.total:
-            words.append(f"about {clock(spent * (self.total - self.done) / self.done)} left")
-        elif self.total and self.done:
+        if self.first < self.done < self.total:
+            words.append(f"about {clock(spent * (self.total - self.done) / (self.done - self.first))} left")
+        elif 0 < self.total <= self.done:
             words.append(LAST)
         return ", ".join(words)
 
@@ -95,12 +96,12 @@ def is_live(stream: TextIO) -> bool:
 
 @contextmanager
 def _lines(first: str, stream: TextIO) -> Iterator[Tell]:
-    begun = {first: monotonic()}
-    phase, end = Phase(first, 0, 0, "", begun[first]), Event()
+    begun = {first: (monotonic(), 0)}  # when, and how much was done already: what is resumed begins in the middle
+    phase, end = Phase(first, 0, 0, "", *begun[first]), Event()
 
     def tell(what: str, done: int, total: int, note: str = "") -> None:
         nonlocal phase
-        phase = Phase(what, done, total, note, begun.setdefault(what, monotonic()))
+        phase = Phase(what, done, total, note, *begun.setdefault(what, (monotonic(), done)))
 
     def watch() -> None:
         while not end.wait(LOOK):
@@ -126,6 +127,7 @@ def _lines(first: str, stream: TextIO) -> Iterator[Tell]:
 def _live(first: str, stream: TextIO) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn, TimeElapsedColumn
+    from rich.table import Column
     from rich.text import Text
 
     class Counts(ProgressColumn):
@@ -135,8 +137,19 @@ def _live(first: str, stream: TextIO) -> Iterator[Tell]:
             left = f", {LAST}" if task.finished else left
             return Text(f"{task.completed:,.0f}{whole}{left}" if task.total or task.completed else "")
 
-    columns = (TextColumn("{task.description}"), BarColumn(20), Counts(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, TimeElapsedColumn(), console=Console(file=stream), transient=True) as drawn:
+    # Names are no markup, and what a narrow terminal has no room for is folded.
+    fold = Column(overflow="fold")
+    said = TextColumn("{task.description}", markup=False, table_column=fold)
+    note = TextColumn("{task.fields[note]}", markup=False, table_column=fold)
+    with Progress(
+        said,
+        BarColumn(20),
+        Counts(table_column=fold),
+        note,
+        TimeElapsedColumn(),
+        console=Console(file=stream),
+        transient=True,
+    ) as drawn:
         bars: dict[str, TaskID] = {first: drawn.add_task(first, total=None, note="")}
 
         def tell(what: str, done: int, total: int, note: str = "") -> None:
@@ -144,7 +157,7 @@ def _live(first: str, stream: TextIO) -> Iterator[Tell]:
                 over = {task.id for task in drawn.tasks if task.finished or not task.total}
                 for other in [other for other in bars if bars[other] in over]:
                     drawn.remove_task(bars.pop(other))
-                bars[what] = drawn.add_task(what, total=None, note="")
+                bars[what] = drawn.add_task(what, total=total or None, completed=done, note=note)
             drawn.update(bars[what], completed=done, total=total or None, note=note)
 
         yield tell

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.text import Text
 
 from dnagoat_cli.terminal.grid import draw_table, draw_tables
 from dnagoat_cli.terminal.letters import json_text
@@ -26,8 +27,9 @@ def print_json(content: Any) -> None:
     sys.stdout.write(json_text(content))
 
 
-def show_results(found: Sequence[tuple[Result, Path]], as_json: bool) -> None:
-    """Results of measures, those of one measure together, then warnings and files; one alone is JSON as it is."""
+def show_results(found: Sequence[tuple[Result, Path]], as_json: bool, *, every: bool = False) -> None:
+    """What results come to in a sentence each, then their tables, those of one measure together, then warnings and
+    files; one alone is JSON as it is."""
     from dnagoat.reporting.contents import section_of
 
     results = [result for result, _ in found]
@@ -35,9 +37,13 @@ def show_results(found: Sequence[tuple[Result, Path]], as_json: bool) -> None:
         print_json(results[0] if len(results) == 1 else results)
         return
     console, stderr = Console(highlight=False), Console(stderr=True, highlight=False)
+    for result in reversed(results):  # test before validation
+        if "verdict" in result:
+            console.print(Text(f"{result['split']}: {result['verdict']['sentence']}", style="bold"), overflow="fold")
+            console.print()
     for measure in dict.fromkeys(result["measure"] for result in results):
-        tabulate = section_of(measure).of_results
-        draw_tables(tabulate([result for result in results if result["measure"] == measure]), console)
+        tables = section_of(measure).of_results([result for result in results if result["measure"] == measure])
+        draw_tables(tables if every else (table.shortened("with --all") for table in tables), console)
     for result in results:
         for warning in result.get("warnings", []):
             said = f"warning: {result['measure']} {result['split']}: {warning}"

@@ -13,6 +13,7 @@ from dnagoat.reporting.sections.outcome import outcome
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
+BEST = 5  # baselines of a first look
 LADDER = (
     "order-k: Markov chain of the training split, each order mixed with the next lower one; mix of all orders: trusted "
     "by how each has done in the window so far; repeat copier: also copies what followed the last 20 bases before."
@@ -60,11 +61,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
         Column("blocks", "Blocks"),
     ]
     rows = [Row(result["split"], _numbers(result)) for result in results]
-    notes = [
-        f"{result['split']}: {sentence}"
-        for result in results
-        for sentence in (result["verdict"]["sentence"], context_sentence(result))
-    ]
+    notes = [f"{result['split']}: {context_sentence(result)}" for result in results]
     yield Table("nll", "Negative log-likelihood", "Split", columns, rows, notes)
     for result in results:
         if result["baselines"]:
@@ -90,6 +87,7 @@ def context_sentence(result: Result) -> str:
 
 
 def _rungs(result: Result) -> Table:
+    """The best first; a terminal shows as many as matter."""
     columns = [Column("nll", "NLL", "nats per base"), Column("gain", "Gain of the model", "nats per base")]
     rows = [
         Row(
@@ -97,12 +95,11 @@ def _rungs(result: Result) -> Table:
             [estimate(rung["value"], rung["interval"]), estimate(rung["gain"], rung["gain_interval"], sign=True)],
             muted=True,
         )
-        for rung in result["baselines"]
+        for rung in sorted(result["baselines"], key=lambda rung: float(rung["value"]))
     ]
     split = result["split"]
-    return Table(
-        f"baselines-{split}", f"The same bases of {split} under tables of counts", "Baseline", columns, rows, [LADDER]
-    )
+    title = f"The same bases of {split} under tables of counts"
+    return Table(f"baselines-{split}", title, "Baseline", columns, rows, [LADDER], few=BEST)
 
 
 LIKELIHOOD = Section(

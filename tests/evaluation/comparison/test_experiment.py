@@ -92,7 +92,7 @@ def test_the_sentence_names_every_arm() -> None:
 @pytest.mark.parametrize(
     ("arms", "out", "said"),
     [
-        (("rope", "rope"), "new", "two of the arms are the same"),
+        (("rope", "rope"), "new", "--arm rope: it is rope again; give each arm once"),
         (("rope", "goat"), "file", "is a file"),
         (("rope", "goat"), "data", "is a folder with other things in it"),
     ],

@@ -1,0 +1,60 @@
+"""What an option is where it is not given: the help page names the value that each preset has for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+from dnagoat_cli.options.runs import OneRun, Shared
+from dnagoat_cli.options.unfold import paths
+
+
+class WithPresets(TyperCommand):
+    """A command whose help says so of each option that sets a field of a run's configuration."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        shown = super().get_params(ctx)
+        fields = paths(Shared) | paths(OneRun)
+        for option in shown:
+            if option.name in fields:
+                option.show_default = by_preset(fields[option.name]) or option.show_default
+        return shown
+
+
+def by_preset(path: str) -> str:
+    """`tiny, paper: 8; small: 16; 125m: 64`; the value alone where all have it, nothing where they have none."""
+    from dnagoat.training.presets import PRESETS
+
+    named: dict[str, list[str]] = {}
+    for name, (model, train) in PRESETS.items():
+        value: Any = {"model": model, "train": train}
+        for part in path.split("."):
+            value = value[part] if isinstance(value, dict) else getattr(value, part)
+        named.setdefault(_said(value), []).append(name)
+    return _listed(named)
+
+
+def of_scheme(owner: str, field: str) -> str:
+    """The same of a setting of a position scheme, as its option takes it."""
+    from dnagoat.training.presets import PRESETS
+
+    named: dict[str, list[str]] = {}
+    for name, (model, _) in PRESETS.items():
+        settings = model.position.but(name=owner).settings
+        value = getattr(settings, field)
+        option = settings.options()[field]
+        named.setdefault(_said(value if value is None or value is False else option.write(value)), []).append(name)
+    return _listed(named)
+
+
+def _listed(named: dict[str, list[str]]) -> str:
+    if len(named) == 1:
+        return next(iter(named))
+    return "; ".join(f"{', '.join(presets)}: {value or 'none'}" for value, presets in named.items())
+
+
+def _said(value: Any) -> str:
+    if value is None or value is False:
+        return "off" if value is False else ""
+    return "on" if value is True else f"{value:,}" if isinstance(value, int) else str(value)
