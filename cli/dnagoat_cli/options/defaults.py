@@ -14,7 +14,7 @@ class WithPresets(TyperCommand):
     """A command whose help says so of each option that sets a field of a run's configuration."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        shown = super().get_params(ctx)
+        shown: list[Any] = super().get_params(ctx)
         fields = paths(Shared) | paths(OneRun)
         for option in shown:
             if option.name in fields:
