@@ -51,10 +51,10 @@ OWN_RUNS = {
     "weights_at": "begins with drawn weights",
 }
 KNOWN = {
-    "train": {"Run.dataset": "names training's own way beside --dataset"},
+    "train": {"Run.dataset": "has found its dataset"},
     "compare": OWN_RUNS,
     "probe extrapolate": OWN_RUNS,
-    "export": {"Run.require_room": "keeps no result"},
+    "export": {"Run.require_room": "keeps no result where a run cannot be written"},
 }
 # The demo gives every option itself. What it can meet is a place that is taken, and there its advice is its own; and a
 # full disk. Other sentences of the library it does not come to.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -11,9 +12,11 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat_cli import app
+from tests.genome.small import fasta, random_bases
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -109,6 +112,21 @@ def test_dataset_is_read_as_its_page_says(tmp_path: Path) -> None:
         [sys.executable, "-W", "error", "-c", code + told], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert result.stdout == "ACGTNACGTN .....xxxxx True\n"
+
+
+def test_two_genomes_go_the_whole_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prepared as the table says, they can be trained on, validated and scored."""
+    monkeypatch.chdir(tmp_path)
+    (line,) = [line for line in LINES if "human.fa mouse.fa" in line]
+    contigs = {"human.fa": {"chr19": 6000, "chr20": 2000}, "mouse.fa": {"chr1": 2000}}
+    for seed, (file, lengths) in enumerate(contigs.items()):
+        Path(file).write_text(fasta({name: random_bases(length, seed) for name, length in lengths.items()}))
+    training = "--preset tiny --steps 2 --batch-size 2 --eval-every 1 --device cpu --out runs/both"
+    evaluation = "evaluate runs/both --windows 9 --resamples 1000 --device cpu --json"
+    for words in (f"{line.removeprefix('dnagoat ')} --window 64", f"train data/human-mouse {training}", evaluation):
+        done = CliRunner().invoke(app, words.split())
+        assert done.exit_code == 0, done.stderr
+    assert {one["split"] for one in json.loads(done.stdout)} == {"val", "test"} and "split is empty" not in done.stderr
 
 
 @pytest.mark.slow

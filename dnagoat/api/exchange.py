@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dnagoat.api.keywords import Place, hear_nothing
 from dnagoat.api.making import open_run
+from dnagoat.progress import Progress, silent
 
 if TYPE_CHECKING:
     from dnagoat.training.kept.run import Run, Which
@@ -23,11 +24,13 @@ def export(
     device: str = "cpu",
     force: bool = False,
     say: Callable[[str], None] = hear_nothing,
+    progress: Progress = silent,
 ) -> Path:
     """Writes a run as a folder that transformers loads without dnagoat (`hf`), or as one .safetensors file.
 
     The folder has code, weights in float32, tokenizer, licence and a model card; logits there are those here. A model
-    with memory becomes a folder only `without_memory`, and `say` hears what that costs in nats on validation windows.
+    with memory becomes a folder only `without_memory`, and `say` hears what that costs in nats on validation windows,
+    which is measured once and kept in the run.
     `force` replaces an earlier export. `OptionError` where something else is there, `RunError` without a checkpoint.
     """
     from dnagoat.evaluation.outputs.export import send
@@ -35,7 +38,15 @@ def export(
     opened = open_run(run) if isinstance(run, Path | str) else run
     form = send.form_of(to)
     send.export(
-        opened, Path(out), form, which=checkpoint, without_memory=without_memory, device=device, force=force, say=say
+        opened,
+        Path(out),
+        form,
+        which=checkpoint,
+        without_memory=without_memory,
+        device=device,
+        force=force,
+        say=say,
+        progress=progress,
     )
     return Path(out)
 

@@ -22,6 +22,7 @@ from dnagoat.generation.decoding import Decoder, bytes_a_sequence
 from dnagoat.generation.sampling import EVERY, Floats, Rows, Sampler, SamplingOptions, log_softmax
 from dnagoat.genome.alphabet import START, Codes, decode
 from dnagoat.model.transformer import DnaLM
+from dnagoat.wording import counted
 
 MEMORY_SHARE = 0.5  # of what is free, for keys and values
 UNASKED = 64 << 20  # bytes that are taken without asking how much is free
@@ -108,7 +109,7 @@ def plan(
     notes = [*_past_training(model, max(lengths, default=0), length, max_context), *_unrecorded(model, device)]
     if rows < wanted:
         notes.append(
-            f"{rows:,} sequences at a time instead of {wanted:,}: "
+            f"{counted(rows, 'sequence')} at a time instead of {wanted:,}: "
             f"each takes {size / 1e6:.0f} MB of the {memory / 1e9:.1f} GB that can be spared"
         )
     return Batches(tuple(_batches(lengths, samples, rows, max(16, length // 4))), room, rows, size, tuple(notes))

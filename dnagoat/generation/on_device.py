@@ -21,6 +21,7 @@ from dnagoat.generation.decoding import Decoder
 from dnagoat.generation.replay import CudaGraphs, Recorder, Replay
 from dnagoat.generation.sampling import BLOCK, Codes, SamplingOptions, matrix_of, stream_key
 from dnagoat.model.transformer import DnaLM
+from dnagoat.wording import counted
 
 MULTIPLIERS = 0xD2E7470EE14C6C93, 0xCA5A826395121157
 WEYL = 0x9E3779B97F4A7C15, 0xBB67AE8584CAA73B
@@ -144,7 +145,7 @@ class DeviceSampler:
     def refuse_dead(self) -> None:
         """An `OptionError` where the bans have left a sequence no base; it has to be waited for."""
         if self.bans and (dead := int(self.dead.sum())):
-            raise OptionError(f"the banned motifs leave no base to write for {dead} sequences; ban fewer")
+            raise OptionError(f"the banned motifs leave no base to write for {counted(dead, 'sequence')}; ban fewer")
 
     def tilt(self) -> Sequence[float | None]:
         """The mean tilt of each sequence in nats."""

@@ -20,6 +20,7 @@ from dnagoat.genome.read.records import Header
 from dnagoat.genome.read.source import Source, refuse_other
 from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.streams import name_input
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
@@ -132,8 +133,9 @@ def from_split(dataset: Dataset, split: Split, count: int, length: int, seed: in
     starts = random_loci(dataset, split, count, length, seed)
     if len(starts) < count:
         raise PromptError(
-            f"the {split} split of {dataset.path} has {len(starts):,} windows with {length:,} known bases before its "
-            f"end, fewer than --count {count:,}; lower --count or --prompt-length"
+            f"the {split} split of {dataset.path} has {counted(len(starts), 'window')} with "
+            f"{counted(length, 'known base')} before its end, fewer than --count {count:,}; lower --count or "
+            "--prompt-length"
         )
     return [_region(dataset, start, length, f"{split} split") for start in sorted(starts)]
 

@@ -18,6 +18,7 @@ from pydantic import Field, field_validator
 
 from dnagoat.errors import OptionError
 from dnagoat.frozen import Frozen
+from dnagoat.wording import counted
 
 Codes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
@@ -111,7 +112,9 @@ class Sampler:
         for ban in self.bans:
             logits = np.where(ban.forbidden(rows), -np.inf, logits)
         if self.bans and (dead := np.isneginf(logits).all(axis=1)).any():
-            raise OptionError(f"the banned motifs leave no base to write for {dead.sum()} sequences; ban fewer")
+            raise OptionError(
+                f"the banned motifs leave no base to write for {counted(dead.sum(), 'sequence')}; ban fewer"
+            )
         if self.tilt is not None:
             logits = self.tilt.tilted(logits, log_softmax(own), rows)
         bases = draw(chances(logits, self.options), self.streams.at(position)[rows])

@@ -23,6 +23,7 @@ from dnagoat.genome.place import OverlapRule, Strand
 from dnagoat.genome.read.source import Kind
 from dnagoat.genome.store.tokens import map_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -280,7 +281,7 @@ def open_dataset(path: Path) -> Dataset:
         raise DatasetError(f"{file} cannot be read as a dataset's manifest: {fault}") from None
     size = _size(path / "tokens.u8")
     if size != manifest.tally.bases:
-        held = "is missing" if size is None else f"holds {size:,} bases"
+        held = "is missing" if size is None else f"holds {counted(size, 'base')}"
         raise DatasetError(f"{path / 'tokens.u8'} {held}, the manifest says {manifest.tally.bases:,}; prepare it again")
     return Dataset(path, manifest)
 

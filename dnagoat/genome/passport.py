@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -40,6 +41,14 @@ def map_cells(contig: Contig, cells: int, longest: int) -> list[Split | None]:
         shares[None] = last - first - sum(shares.values())
         bar.append(max(shares, key=lambda split: shares[split]))
     return bar
+
+
+def split_lines(dataset: Dataset) -> Iterator[str]:
+    """Lines of BED: where each stretch of a split lies on the source assembly, with the split's name in column 4."""
+    for contig in dataset.contigs:
+        for start, end, split in contig.spans:
+            first, last = contig.to_home(start, end)
+            yield f"{contig.home}\t{first}\t{last}\t{split}\n"
 
 
 def remarks(manifest: Manifest) -> list[str]:

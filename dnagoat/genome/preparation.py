@@ -43,6 +43,7 @@ from dnagoat.genome.store.window_table import WindowTable, write_bed
 from dnagoat.genome.store.writing import Stored, keep_freed, leave_out, store_records
 from dnagoat.progress import StageProgress
 from dnagoat.streams import refuse_two_readers
+from dnagoat.wording import counted
 
 
 class PrepareOptions(Frozen):
@@ -99,7 +100,10 @@ def prepare(
         ("--catalogue", options.catalogue),
     )
     if len(sources) > 1 and options.regions is not None:
-        raise OptionError("--regions are intervals of one genome; prepare one, or several without --regions")
+        raise OptionError(
+            "--regions are intervals of one genome; cut them out of each (`bedtools getfasta`) and prepare those files "
+            "together"
+        )
     keep_freed()
     origins = open_origins(
         sources, options.catalogue, offline=options.offline, threads=options.workers, progress=progress
@@ -258,7 +262,7 @@ def _why_none(contigs: list[Contig], table: WindowTable, rules: Rules) -> str:
         )
     longest = max(contig.length for contig in contigs)
     if longest < rules.window:
-        return f"the longest contig has {longest:,} bases and a window {rules.window:,}; lower --window"
+        return f"the longest contig has {counted(longest, 'base')} and a window {rules.window:,}; lower --window"
     return (
         f"blocks and their gaps leave no {rules.window:,} bases in one piece; lower --window or name --val and --test"
     )

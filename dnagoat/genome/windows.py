@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dnagoat.errors import DatasetError, WindowError
 from dnagoat.genome.alphabet import CODE, MASKED, C, Codes, G, N
+from dnagoat.wording import counted
 
 Split = Literal["train", "val", "test"]
 SPLITS: Final[tuple[Split, ...]] = ("train", "val", "test")
@@ -57,8 +58,8 @@ def _shared(name: str, length: int, guard: int) -> list[Span]:
     """[0, length) as validation and test in turn; each stretch but the last gives up its last `guard` bases."""
     if length < SHARED * (guard + 1):
         raise WindowError(
-            f"contig {name} has {length:,} bases, too few for {SHARED} guarded stretches of validation and test; "
-            "name it in one of --val and --test"
+            f"contig {name} has {counted(length, 'base')}, too few for {SHARED} guarded stretches of validation and "
+            "test; name it in one of --val and --test"
         )
     edges = [length * place // SHARED for place in range(SHARED + 1)]
     ends = [*(edge - guard for edge in edges[1:-1]), length]

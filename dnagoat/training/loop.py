@@ -34,6 +34,7 @@ from dnagoat.training.start import weights_at
 from dnagoat.training.step.matching import count
 from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from dnagoat.counts.memory.reading import Reader
@@ -257,6 +258,6 @@ class Sitting:
             "--checkpoint-activations`"
         )
         return (
-            f"step {number:,} ran out of memory on {self.group.device} with {windows:,} windows of "
+            f"step {number:,} ran out of memory on {self.group.device} with {counted(windows, 'window')} of "
             f"{self.feed.dataset.window:,} bases at once; {cure}"
         )

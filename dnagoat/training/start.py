@@ -12,7 +12,7 @@ import dnagoat
 from dnagoat.config import ModelConfig, Origin, RunConfig
 from dnagoat.errors import OptionError, RunError
 from dnagoat.training.kept.checkpoint import WEIGHTS, Tensors, fault, folder_of, model_sha256, step_of
-from dnagoat.training.kept.run import Run, Which
+from dnagoat.training.kept.run import Run
 from dnagoat.training.kept.run_folder import option_of
 from dnagoat.training.presets import SETTINGS, changed
 
@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from dnagoat.genome.dataset import Dataset
 
 
-def origin_of(run: Run, which: Which = "best") -> Origin:
-    """What a run that starts from this one remembers of it."""
-    folder = run.checkpoint(which)
+def origin_of(run: Run) -> Origin:
+    """What a run that starts from this one remembers of it, and of its best checkpoint; of the last one where it was
+    never validated."""
+    folder = run.checkpoint("best" if (run.path / "best").exists() else "last")
     return Origin(
         path=str(run.path),
         step=step_of(folder),
@@ -33,9 +34,7 @@ def origin_of(run: Run, which: Which = "best") -> Origin:
     )
 
 
-def started(
-    run: Run, dataset: Dataset, options: Mapping[str, Any], *, which: Which = "best", preset: str | None = None
-) -> RunConfig:
+def started(run: Run, dataset: Dataset, options: Mapping[str, Any], *, preset: str | None = None) -> RunConfig:
     """The configuration of a run on `dataset` that starts from the weights of `run`: its model, and its way of training
     from the first step on, changed by options.
 
@@ -56,7 +55,7 @@ def started(
         dataset_places=(),
         dataset_hash=dataset.content_hash,
         memory_tables=None,
-        origin=origin_of(run, which),
+        origin=origin_of(run),
         tool_version=dnagoat.__version__,
     )
     config = changed(base, options)

@@ -175,5 +175,5 @@ def test_stopping_keeps_what_is_finished(run: Run, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(generation, "generate", interrupted)
     out = tmp_path / "new.fa"
     stopped = call(run.path, "--samples", 8, "--batch-size", 2, "--length", 30, "--out", out)
-    assert stopped.exit_code == 130 and "3 of 8 sequences were finished" in stopped.stderr
+    assert stopped.exit_code == 130 and "finished and kept: 3 of 8 sequences" in stopped.stderr
     assert len(records(out)) == 3

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from dnagoat.genome.dataset import open_dataset
+from dnagoat.genome.read.bed import locate_whole, read_bed
 from dnagoat_cli import app
 from tests.genome.conftest import Prepared
 from tests.genome.small import fasta, random_bases
@@ -91,6 +93,34 @@ def test_inspect_draws_a_dataset(genome: Path, tmp_path: Path) -> None:
     assert bars["chr2"] == pytest.approx(bars["chr1"] / 8, abs=1)
 
 
+def test_inspect_writes_where_the_splits_lie(tmp_path: Path) -> None:
+    """On the assembly, piece or not: what the file says of a base is the split that the dataset has it in."""
+    records = {
+        "chr1": random_bases(1000, 1),
+        "chr2_500_1500": random_bases(1000, 2),
+        "chr2:2001-3000/rc": "ACGTTGCAAC" * 100,
+    }
+    (tmp_path / "g.fa").write_text(fasta(records))
+    dnagoat("prepare", tmp_path / "g.fa", "--out", tmp_path / "out", "--window", 50, "--split-blocks")
+    result = dnagoat("inspect", tmp_path / "out", "--splits", tmp_path / "s.bed")
+    assert (result.exit_code, result.stdout) == (0, f"{tmp_path / 's.bed'}\n")
+    text = (tmp_path / "s.bed").read_text()
+    assert dnagoat("inspect", tmp_path / "out", "--splits", "-").stdout == text
+    dataset, bed = open_dataset(tmp_path / "out"), read_bed(tmp_path / "s.bed")
+    located = locate_whole(bed, dataset.contigs, "it")
+    for split in ("train", "val", "test"):
+        spans = {
+            (one.contig.offset + one.start, one.contig.offset + one.end)
+            for one in located.stretches
+            if one.interval.label == split
+        }
+        assert spans == set(map(tuple, dataset.spans(split).tolist())) != set()
+    assert {interval.name for interval in bed.intervals} == {"chr1", "chr2"}
+    assert "exists already" in dnagoat("inspect", tmp_path / "out", "--splits", tmp_path / "s.bed").stderr
+    assert dnagoat("inspect", tmp_path / "out", "--splits", tmp_path / "s.bed", "--force").exit_code == 0
+    assert "nothing else" in dnagoat("inspect", tmp_path / "out", "--splits", "-", "--verify").stderr
+
+
 def test_inspect_says_what_is_damaged(genome: Path, tmp_path: Path) -> None:
     dnagoat("prepare", genome, "--out", tmp_path / "out", "--window", 100)
     with (tmp_path / "out" / "tokens.u8").open("r+b") as handle:
@@ -109,8 +139,8 @@ def test_inspect_of_something_else(tmp_path: Path) -> None:
 
 def test_a_run_has_no_hashes_to_verify(tmp_path: Path) -> None:
     (tmp_path / "config.json").touch()
-    for option in ("--verify", "--leakage"):
-        result = dnagoat("inspect", tmp_path, option)
+    for options in (["--verify"], ["--leakage"], ["--splits", tmp_path / "s.bed"]):
+        result = dnagoat("inspect", tmp_path, *options)
         assert result.exit_code == 2
         assert "is a run; name its dataset" in result.stderr
 

@@ -152,6 +152,18 @@ def test_an_imported_run_is_started_from_and_not_resumed(trained: Run, other: Da
         dnagoat.train(other, tmp_path / "rope", start=back, arm="rope", device="cpu")
 
 
+def test_a_run_that_was_never_validated_gives_its_last_weights(
+    config: RunConfig, other: Dataset, tmp_path: Path
+) -> None:
+    """A dataset without a validation split has no best checkpoint."""
+    options = PrepareOptions(window=WINDOW, test=("c1",), max_n=0.9)
+    data = prepare(write_genome(tmp_path / "genome.fa", lengths=(6000, 1500)), tmp_path / "data", options)
+    first = config.but(dataset=str(data.path), dataset_hash=data.content_hash, train=config.train.but(steps=2))
+    list(train(first, tmp_path / "first", device="cpu", dataset=data))
+    run = dnagoat.train(other, tmp_path / "next", start=tmp_path / "first", steps=1, device="cpu")
+    assert run.config.origin is not None and run.config.origin.step == 2
+
+
 def test_momentum_does_not_rise_again(config: RunConfig, dataset: Dataset, other: Dataset, tmp_path: Path) -> None:
     from dnagoat.config import MomentumConfig
 

@@ -13,7 +13,8 @@ EXAMPLES = """
 Export a run: a folder that Hugging Face's transformers loads without dnagoat, or a single safetensors file.
 
 The folder has the model's code, tokenizer, weights, licence and a model card; the file has dnagoat's own names and
-the configuration in its metadata. `dnagoat import` makes a run of either again.
+the configuration in its metadata. `dnagoat import` makes a run of either again. What leaving out memory costs is
+measured once and kept in the run.
 
 [bold]Examples[/bold]
 
@@ -32,7 +33,11 @@ def export(
     to: Annotated[str, typer.Option(help="hf (a folder for transformers) or safetensors (one file).")] = "hf",
     checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
     without_memory: Annotated[
-        bool, typer.Option("--without-memory", help="The transformer alone, and what that costs on validation windows.")
+        bool,
+        typer.Option(
+            "--without-memory",
+            help="Of a run with memory: its transformer alone; says what that costs on validation windows.",
+        ),
     ] = False,
     dataset: Annotated[
         Path | None, typer.Option(help="The run's dataset, where it has moved; for the card and --without-memory.")
@@ -43,7 +48,7 @@ def export(
     from dnagoat.errors import OptionError
     from dnagoat.evaluation.outputs.export import send
     from dnagoat.training.kept.run import open_run
-    from dnagoat_cli.terminal.bar import say
+    from dnagoat_cli.terminal.bar import say, show_progress
     from dnagoat_cli.terminal.exports import show_export
 
     if checkpoint not in ("best", "last"):
@@ -51,14 +56,19 @@ def export(
     opened = open_run(run)
     if dataset is not None:
         opened.dataset(dataset)
-    left = send.export(
-        opened,
-        out,
-        send.form_of(to),
-        which="best" if checkpoint == "best" else "last",
-        without_memory=without_memory,
-        device=device,
-        force=force,
-        say=say,
-    )
+    notes: list[str] = []
+    with show_progress("exporting") as progress:
+        left = send.export(
+            opened,
+            out,
+            send.form_of(to),
+            which="best" if checkpoint == "best" else "last",
+            without_memory=without_memory,
+            device=device,
+            force=force,
+            say=notes.append,
+            progress=progress,
+        )
+    for note in notes:
+        say(note)
     show_export(left, out)

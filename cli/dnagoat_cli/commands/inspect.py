@@ -20,6 +20,8 @@ Show what a dataset or a run holds, and whether it is still whole.
 
   dnagoat inspect data/hg38 --leakage       [dim]near-copies of validation and test windows in training[/dim]
 
+  dnagoat inspect data/hg38 --splits splits.bed    [dim]where training, validation and test lie, for bedtools[/dim]
+
   dnagoat inspect runs/goat --out look/     [dim]each head's prior, content against it, what each part is worth[/dim]
 """
 
@@ -41,6 +43,7 @@ class Request(NamedTuple):
     results: Path | None = None
     dataset: Path | None = None
     checkpoint: str = "best"
+    splits: Path | None = None
 
 
 @app.command("inspect", help=HELP)
@@ -49,6 +52,10 @@ def inspect_(
     verify: Annotated[bool, typer.Option("--verify", help="Take every hash and count again.")] = False,
     source: Annotated[Path | None, typer.Option(help="With --verify: the file it was prepared from.")] = None,
     leakage: Annotated[bool, typer.Option("--leakage", help="Look for held-out windows in training.")] = False,
+    splits: Annotated[
+        Path | None,
+        typer.Option(help="BED file to write, - for standard output: where each split lies, its name in column 4."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")] = False,
     windows: Annotated[
         int | None, typer.Option(min=1, help="Real windows looked at; 16 by default.", rich_help_panel=RUN)
@@ -60,7 +67,7 @@ def inspect_(
     checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.", rich_help_panel=RUN)] = "best",
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=RUN)] = "auto",
     out: Annotated[Path | None, typer.Option(help="Folder for figures and CSV tables.", rich_help_panel=RUN)] = None,
-    force: Annotated[bool, typer.Option("--force", help="Measure again.", rich_help_panel=RUN)] = False,
+    force: Annotated[bool, typer.Option("--force", help="Measure again; replace the file of --splits.")] = False,
     results: Annotated[
         Path | None, typer.Option(help="Folder for what is found in a run or dataset that cannot be written.")
     ] = None,
@@ -69,15 +76,22 @@ def inspect_(
 
     if source is not None and not verify:
         raise OptionError("--source is the file that --verify compares; give both")
-    if (verify or leakage) and (path / "config.json").is_file():
-        raise OptionError(f"--verify and --leakage look at a dataset, and {path} is a run; name its dataset")
+    if (verify or leakage or splits) and (path / "config.json").is_file():
+        raise OptionError(
+            f"--verify, --leakage and --splits are about a dataset, and {path} is a run; name its dataset"
+        )
+    if splits is not None and (verify or leakage or as_json):
+        raise OptionError("--splits writes a BED file and nothing else; leave out --verify, --leakage and --json")
     request = Request(
-        verify, leakage, source, as_json, windows, split, device, out, force, results, dataset, checkpoint
+        verify, leakage, source, as_json, windows, split, device, out, force, results, dataset, checkpoint, splits
     )
     if (path / "manifest.json").is_file():
-        from dnagoat_cli.terminal.datasets import inspect_dataset
+        from dnagoat_cli.terminal.datasets import inspect_dataset, write_splits
 
-        inspect_dataset(path, request)
+        if splits is not None:
+            write_splits(path, splits, force=force)
+        else:
+            inspect_dataset(path, request)
     elif (path / "config.json").is_file():
         from dnagoat_cli.terminal.microscope import inspect_run
 

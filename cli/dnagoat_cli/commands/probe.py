@@ -146,7 +146,8 @@ LINEAR = """
 Do embeddings know more than k-mers? Logistic regression on embeddings of runs, and on counts of 4-mers and 6-mers.
 
 Examples lie in the validation and the test split of the runs' dataset: regions of a BED file whose column says the
-class, or (softmask) tiles that are soft-masked against tiles that are not. See docs/embeddings.md.
+class, or (softmask) tiles that are soft-masked against tiles that are not. Regions that the model was trained on are
+left out: `dnagoat inspect DATASET --splits FILE` writes where the held-out splits lie. See docs/embeddings.md.
 
 [bold]Examples[/bold]
 

@@ -32,6 +32,9 @@ How much likelier does an allele make its surroundings? Adds log-likelihood rati
 Both strands are read and their mean is DNAGOAT_LLR: above 0 the model finds ALT likelier than REF. What cannot be
 scored is kept and says why (DNAGOAT_SKIPPED). Output is in the order of the input, with an index where it is sorted.
 
+Substitutions lie mostly between -6 and +3. An insertion of n bases starts at about -1.3 n and a deletion at +1.3 n, for
+its length alone: compare indels with indels of one length, and never with substitutions (docs/variants.md).
+
 [bold]Examples[/bold]
 
   dnagoat score variants runs/goat calls.vcf.gz --genome hg38.fa --out scored.vcf.gz
@@ -59,7 +62,10 @@ def variants(
     name: Annotated[str, typer.Option(help="What INFO fields begin with.")] = "DNAGOAT",
     context: Context = None,
     after: Annotated[
-        int | None, typer.Option(help="Bases after an allele that are scored with it; default 64, or an eighth.")
+        int | None,
+        typer.Option(
+            help="Bases after an allele that are scored with it; 64 by default, an eighth of a context below 512."
+        ),
     ] = None,
     skip_mismatches: Annotated[
         bool, typer.Option("--skip-mismatches", help="Leave records whose REF is not the genome's unscored.")
@@ -128,6 +134,9 @@ def regions(
 
 SEQUENCES = """
 How likely is each record of a FASTA or 2bit file? Log-probabilities in nats on both strands, sums and means.
+
+--per-base reads a record as it stands, on one strand: what is expected of a base from its left and from its right are
+two different questions, and their probabilities have no mean. For the other strand give the reverse complement.
 
 [bold]Examples[/bold]
 

@@ -47,7 +47,11 @@ def train(
     preset: o.Preset = None,
     origin: Annotated[
         Path | None,
-        typer.Option("--from", help="Run whose best weights it starts from: its model, on this dataset, from step 1."),
+        typer.Option(
+            "--from",
+            help="Run whose best weights it starts from, on this dataset and from step 1. Its model stays; steps, "
+            "batch size, rates and all other settings are that run's unless given here, not a preset's.",
+        ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue from the newest whole checkpoint.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a run that is there.")] = False,

@@ -27,7 +27,7 @@ def configuration(
 
     `origin` is the run whose weights it starts from.
     """
-    from dnagoat.errors import OptionError
+    from dnagoat.errors import DatasetError, OptionError
     from dnagoat.genome.dataset import open_dataset
     from dnagoat.training.kept.run import open_run
     from dnagoat.training.presets import changed, configure
@@ -42,6 +42,11 @@ def configuration(
         config = changed(run.config, options if preset is None else {**options, "preset": preset})
         if origin is not None:
             config = config.but(origin=origin_of(open_run(origin)))
+        if run.dataset_path(dataset) is None:
+            raise DatasetError(
+                f"{out} is trained on {run.config.dataset}, which is not there; say where it lies now with "
+                "`dnagoat train DATASET --resume`"
+            )
         return settled(config), run.dataset(dataset)
     if dataset is None:
         raise OptionError("no dataset was given; name the folder that `dnagoat prepare` wrote")

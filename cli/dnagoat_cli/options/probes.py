@@ -192,14 +192,16 @@ class Linear:
     by: Annotated[str, typer.Option(help="split (fitted on validation, tested on test), or folds: contig, block.")] = (
         "split"
     )
-    folds: Annotated[int, typer.Option(help="Of contigs or blocks.")] = 5
-    most: Annotated[int, typer.Option(help="Examples of each split.")] = 2000
-    layer: Annotated[str, typer.Option(help="As in embed: norm, embedding, 1, -1, ...")] = "norm"
+    folds: Annotated[int, typer.Option(min=2, help="Of contigs or blocks.")] = 5
+    most: Annotated[int, typer.Option(min=10, help="Examples of each split, evenly over it.")] = 2000
+    layer: Annotated[str, typer.Option(help="As in embed: norm, embedding, or a block: 1, 2, ..., -1 the last.")] = (
+        "norm"
+    )
     pool: Annotated[str, typer.Option(help="mean or last.")] = "mean"
     strands: Annotated[str, typer.Option(help="own or both.")] = "own"
-    block: Annotated[int, typer.Option(help="Bases of a block of the bootstrap.")] = 20_000
-    resamples: Annotated[int, typer.Option(help="Of the bootstrap.")] = 2000
-    seed: Annotated[int, typer.Option(help="Of the resamples.")] = 0
+    block: Annotated[int, typer.Option(min=1, help="Bases of a block of the bootstrap, and of --by block.")] = 20_000
+    resamples: Annotated[int, typer.Option(min=100, help="Of the bootstrap.")] = 2000
+    seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0
     dataset: Annotated[Path | None, typer.Option(help="The runs' dataset, where it has moved.")] = None
     checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best"
     batch_size: Annotated[int, typer.Option(min=1, help="Windows at once; changes no result.")] = 64

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from dnagoat.wording import counted
 from dnagoat_cli.terminal.bar import say, show_progress
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Finished:
     def conclude(self, asked: int) -> None:
         """Says so where the user or a signal stopped it, and ends as what stopped it would have."""
         if self.end is not None:
-            say(f"interrupted; {len(self.sequences):,} of {asked:,} sequences were finished and kept")
+            say(f"interrupted; finished and kept: {len(self.sequences):,} of {counted(asked, 'sequence')}")
             raise self.end
 
 

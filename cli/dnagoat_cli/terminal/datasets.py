@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dnagoat.wording import counted
 from dnagoat_cli.terminal.bar import say, show_stages
 from dnagoat_cli.terminal.letters import json_text
 
@@ -38,7 +39,7 @@ def count_training(dataset: Dataset, budget: float) -> None:
     if memory.left_out:
         most = f"memory holds {MOST_BASES:,} bases at most and" if cost.held > 0.99 * MOST_BASES else ""
         why = most or f"--memory-budget {budget:g} GB"
-        say(f"{why} leaves out {memory.left_out:,} of {bases:,} bases of the training split")
+        say(f"{why} leaves out {memory.left_out:,} of {counted(bases, 'base')} of the training split")
 
 
 def show_catalogue(known: dict[str, Assembly], as_json: bool) -> None:
@@ -77,7 +78,7 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
         draw_table(passport(dataset), console)
         before, after = dataset.manifest.leaks_before, dataset.manifest.leaks_after
         if before is not None and after is not None:
-            draw_table(before_after(before, after), console)
+            draw_table(before_after(before, after, dataset.manifest.tally.windows_copies), console)
     error = Console(stderr=True, highlight=False, soft_wrap=True)
     for remark in remarks(dataset.manifest):
         error.print(f"note: {remark}", markup=False)
@@ -105,6 +106,19 @@ def inspect_dataset(path: Path, request: Request) -> None:
     if failed:
         first = failed[0]
         raise DatasetError(f"{path} is damaged: {first.name} is {first.found}, not {first.expected}; prepare it again")
+
+
+def write_splits(path: Path, out: Path, *, force: bool) -> None:
+    """BED of the splits of the dataset in `path`."""
+    from dnagoat.files import may_write, write_text
+    from dnagoat.genome.dataset import open_dataset
+    from dnagoat.genome.passport import split_lines
+    from dnagoat.streams import is_passage
+
+    may_write(out, "--splits", force=force)
+    write_text(out, "".join(split_lines(open_dataset(path))))
+    if not is_passage(out):
+        sys.stdout.write(f"{out}\n")
 
 
 def _draw(dataset: Dataset, checks: list[Check], report: dict[str, Any] | None) -> None:
@@ -167,7 +181,7 @@ def _map(console: Console, dataset: Dataset) -> None:
         else:
             console.print(f"  {name} {bar} {length}")
     if len(dataset.contigs) > len(shown):
-        console.print(f"  … and {len(dataset.contigs) - len(shown):,} shorter contigs")
+        console.print(f"  … and {counted(len(dataset.contigs) - len(shown), 'shorter contig')}")
     console.print()
 
 

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 def show_export(left: Leaving, out: Path) -> None:
-    from dnagoat.evaluation.outputs.export.leaving import tables_note
     from dnagoat.wording import counted
 
-    if left.without_memory is not None:
-        say(left.without_memory.sentence)
-    elif note := tables_note(left):
-        say(note)
     size = sum(file.stat().st_size for file in ([out] if out.is_file() else out.iterdir()))
     _show(f"[bold]{out}[/bold]  {counted(left.model.parameter_count, 'parameter')}, {size / 1e6:,.1f} MB")
 
 
 def show_import(run: Run) -> None:
     config = run.config
+    if config.model.memory and run.dataset_path() is None:
+        say(
+            f"{run.path} looks words up in its training split, so every command that asks it needs {config.dataset} "
+            f"({config.dataset_hash[:12]}): give --dataset here, or to each of them"
+        )
     _show(
         f"[bold]{run.path}[/bold]  {config.model.position.name}, trained on {config.dataset} "
         f"({config.dataset_hash[:12]})"

@@ -113,7 +113,7 @@ def score_variants(
                 progress=_with_rate(progress),
                 say=say,
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OSError):  # a full disk is one of these
         if places.partial is not None and places.partial.exists():
             say(f"interrupted; what was scored is kept in {places.partial}; --resume goes on from there")
         raise

@@ -109,7 +109,9 @@ class WaveSettings(Settings):
     def _agree(self) -> Self:
         if self.periods is not None:
             if len(self.periods) != self.rank:
-                raise ValueError(f"{len(self.periods)} periods for rank {self.rank}; give one period a rank")
+                raise ValueError(
+                    f"the number of periods, {len(self.periods)}, is not the rank {self.rank}; give one period a rank"
+                )
             if min(self.periods) < 2:
                 raise ValueError("a period is at least 2 bases: a shorter one looks the same as a longer one")
         if not (self.init == "distances" and self.waving) and (self.distances is not None or self.amplitude != 1.0):

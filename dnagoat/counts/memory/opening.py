@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dnagoat.config import Family
 from dnagoat.errors import RunError
 from dnagoat.genome.dataset import Dataset
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from dnagoat.counts.memory.reading import Reader
@@ -30,7 +31,10 @@ def open_reader(
         say(f"counting the training split of {dataset.path}, once for all runs")
     memory = open_memory(dataset)
     if memory.left_out:
-        say(f"{memory.path} leaves out {memory.left_out:,} bases of the training split (its budget was too small)")
+        say(
+            f"{memory.path} leaves out {counted(memory.left_out, 'base')} of the training split (its budget was too "
+            "small)"
+        )
     if expected is not None and memory.name != expected:
         raise RunError(
             f"{memory.path} holds other tables than the run was trained with; remove it and build it as it was "

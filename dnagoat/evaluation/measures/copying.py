@@ -25,6 +25,7 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.run import Run
+from dnagoat.wording import counted
 
 # n stretches of L bases, B of them at once
 
@@ -49,7 +50,9 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     pieces = sliding(stretches(dataset, options.split), dataset.window, dataset.window)
     pieces = pieces.spread(options.windows or STRETCHES)
     if len(pieces) < 2:
-        raise OptionError(f"--what copying: the {options.split} split has {len(pieces)} window; it takes 2 or more")
+        raise OptionError(
+            f"--what copying: the {options.split} split has {counted(len(pieces), 'window')}; it takes 2 or more"
+        )
     blocks = blocks_of(dataset, pieces, options.block)
     rows, counts = [], np.zeros(len(pieces))
     progress("copies, sizes of stretches", 0, len(sizes))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dnagoat.genome.leaks.leakage import NEAR, SAME
+from dnagoat.genome.leaks.sampled_words import K
 from dnagoat.reporting.cells import share, word
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import percent, whole
@@ -9,6 +11,7 @@ from dnagoat.reporting.section import Section
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, TEXT, drawing
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 LEVELS = {"any": "any 32-mer", "near": "near-copy", "same": "copy"}
 
@@ -89,8 +92,8 @@ def tables(report: Result) -> list[Table]:
     return [whole_table, *filter(None, [pairs(report, most=len(report["pairs"]))])]
 
 
-def before_after(before: Result, after: Result) -> Table:
-    """How much of each held-out split had near-copies in training, and has since they left."""
+def before_after(before: Result, after: Result, left: int) -> Table:
+    """How much of each held-out split had near-copies in training, and has since `left` training windows left it."""
     columns = [
         Column("any", "Any 32-mer"),
         Column("near", "Near-copies"),
@@ -103,8 +106,14 @@ def before_after(before: Result, after: Result) -> Table:
         for where in places
         for when, shares in (("before", before), ("after", after))
     ]
-    note = "Shares of held-out windows that training holds too, before and after near-copies left the training split."
-    return Table("leaks-dropped", "What dropping copies did", "Split", columns, rows, [note])
+    gone = counted(left, "training window")
+    notes = [
+        f"Shares of held-out windows that training holds too. Before: with every training window. After: without the "
+        f"{gone} that left, near-copies of held-out ones and what overlaps them.",
+        f"Near-copy: training holds at least {NEAR:.0%} of a window's {K}-mers, on either strand; copy: {SAME:.0%}. "
+        "Outside repeats: without soft-masked bases.",
+    ]
+    return Table("leaks-dropped", "What dropping copies did: before and after", "Split", columns, rows, notes)
 
 
 def _shares(found: Result) -> list[Cell]:

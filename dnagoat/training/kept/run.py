@@ -92,8 +92,9 @@ class Run:
         if not pointer.exists():
             if which == "best" and (self.path / "last").exists():
                 raise RunError(
-                    f"{self.path} has no best checkpoint, since it was never validated; read its last one "
-                    "(`dnagoat evaluate --checkpoint last`)"
+                    f"{self.path} was never validated (no validation split, or stopped before its first validation), "
+                    "so that no checkpoint is its best; ask for the last one, as in "
+                    "`dnagoat evaluate --checkpoint last`"
                 )
             raise RunError(f"{self.path} has no {which} checkpoint yet; continue it with `dnagoat train --resume`")
         return self.path / "checkpoints" / Path(pointer.read_text(encoding="utf-8", errors="replace").strip()).name
@@ -123,8 +124,8 @@ class Run:
         place = self.dataset_path(at)
         if place is None:
             raise DatasetError(
-                f"{self.path} was trained on {self.config.dataset}, which is not there; say where it lies now "
-                "(--dataset DATASET, or in training `dnagoat train DATASET --resume`)"
+                f"{self.path} was trained on {self.config.dataset}, which is not there; say where it lies now with "
+                "--dataset DATASET"
             )
         dataset = open_dataset(place)
         if dataset.content_hash != self.config.dataset_hash and not other:

@@ -87,8 +87,8 @@ def refuse_shared(store: Board, rank: int, count: int, device: torch.device) -> 
         host = max(set(shared), key=shared.count).split()[1]
         there = [name for name in shared if name.split()[1] == host]
         raise OptionError(
-            f"{len(there)} processes were started on {host}, and there are {len(set(there))} GPUs for them; start one "
-            "process a GPU (torchrun --nproc-per-node, srun --ntasks-per-node)"
+            f"{len(there)} processes were started on {host}, and {len(set(there))} of its GPUs "
+            "would be shared; start one process a GPU (torchrun --nproc-per-node, srun --ntasks-per-node)"
         )
 
 

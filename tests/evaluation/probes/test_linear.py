@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -190,13 +191,36 @@ def test_the_command(make: Make, tmp_path: Path) -> None:
     assert code == 0 and "has an AUROC of" in out
 
 
+def test_it_tells_where_regions_lie_and_which_were_left_out(make: Make, tmp_path: Path) -> None:
+    regions = bed(tmp_path, lambda tile, _: "ab"[tile % 2])
+    more = ("train\t0\t64\ta", "chrUn\t0\t64\tb", "train\t7990\t8000\tb")
+    regions.write_text(regions.read_text() + "\n".join(more) + "\n")
+    code, out, err = run_it(make("one"), "--regions", regions, "--resamples", 100, "--out", tmp_path / "p")
+    assert code == 0, err
+    assert "3 of 323 regions left out: 2 in the training split, 1 on sequences that the dataset has not" in err
+    result = json.loads((tmp_path / "p" / "probe.json").read_text())
+    assert result["examples"] == [
+        {"split": split, "sequence": name, "positive": 80, "other": 80} for split, name in (("val", "v"), ("test", "t"))
+    ]
+    assert result["left_out"] == {"in the training split": 2, "on sequences that the dataset has not": 1}
+    assert "Where the regions lie" in out and "--splits FILE" in out
+    code, out, _ = run_it(make("one"), "--regions", regions, "--resamples", 100, "--most", 100, "--out", tmp_path / "q")
+    assert "120 beyond 100 of a split, evenly over it" in " ".join(out.split())
+
+
+def test_bounds_stand_in_the_help() -> None:
+    shown = CliRunner().invoke(app, ["probe", "linear", "--help"], env={"COLUMNS": "200"}).stdout
+    for option, bound in (("--resamples", "x>=100"), ("--folds", "x>=2"), ("--most", "x>=10"), ("--block", "x>=1")):
+        assert re.search(rf"{option} .*\[{bound}\]", shown), shown
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--regions", "{three}"), "has 3 classes in held-out regions"),
         (("--regions", "{three}", "--positive", "d"), "--positive d: column 4"),
         (("--regions", "{one}"), "two classes are needed"),
-        (("--regions", "{trained}"), "the model was trained on the rest"),
+        (("--regions", "{trained}"), "(2 in the training split); `dnagoat inspect {dataset} --splits FILE`"),
         (("--regions", "{val}"), "test has 0 a, 0 b"),
         (("--regions", "{none}"), "does not exist"),
         (("--regions", "softmask", "--length", "2048"), "no two classes"),
@@ -207,7 +231,7 @@ def test_the_command(make: Make, tmp_path: Path) -> None:
         (("--regions", "softmask", "--length", "64", "--layer", "9"), "--layer 9"),
     ],
 )
-def test_a_fault_is_a_sentence(make: Make, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_a_fault_is_a_sentence(make: Make, dataset: Dataset, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     bed(tmp_path, lambda tile, _: "abc"[tile % 3], "three.bed")
     bed(tmp_path, lambda tile, _: "a", "one.bed")
     (tmp_path / "trained.bed").write_text("train\t0\t64\ta\ntrain\t64\t128\tb\n")
@@ -216,7 +240,7 @@ def test_a_fault_is_a_sentence(make: Make, tmp_path: Path, words: tuple[str, ...
     out = tmp_path / "out"
     code, _, err = run_it(make("one"), *(word.format(**files) for word in words), "--out", out)
     last = err.strip().splitlines()[-1]
-    assert code == 2 and last.startswith("error: ") and said in last, err
+    assert code == 2 and last.startswith("error: ") and said.format(dataset=dataset.path) in last, err
     assert not out.exists()
 
 

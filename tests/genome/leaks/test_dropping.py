@@ -85,7 +85,9 @@ def test_it_is_shown(genome: Path, tmp_path: Path) -> None:
     words = ["prepare", str(genome), "--window", str(W), "--val", "val", "--test", "test", "--drop-copies"]
     result = CliRunner().invoke(app, [*words, "--out", str(tmp_path / "x")])
     assert result.exit_code == 0, result.stderr
-    assert "What dropping copies did" in result.stdout and "test, overall, after" in result.stdout
+    assert "What dropping copies did: before and after" in result.stdout and "test, overall, after" in result.stdout
+    shown = " ".join(result.stdout.split())
+    assert "After: without the 3 training windows that left" in shown and "at least 50% of a window's 32-mers" in shown
     assert "3 training windows dropped: near-copies" in result.stderr
 
 

@@ -98,7 +98,10 @@ def _checked(place: Path, record: Any) -> dict[str, Any]:
     if not isinstance(record, dict) or not wanted <= record.keys():
         raise RunError(f"{place} does not say which model it holds; export it again")
     if record["format"] != FORMAT:
-        raise RunError(f"{place} has format {record['format']} of an export, and this version reads {FORMAT}")
+        raise RunError(
+            f"{place} has format {record['format']} of an export, and this version reads {FORMAT}; export it again "
+            "with this version"
+        )
     return record
 
 
@@ -153,5 +156,5 @@ def _own(path: Path, model: DnaLM, weights: dict[str, Tensor]) -> dict[str, Tens
     own = {name: tensor for name, tensor in weights.items() if name not in computed}
     wrong = next((name for name, tensor in own.items() if not bool(torch.isfinite(tensor).all())), None)
     if wrong is not None:
-        raise RunError(f"{path}: {wrong} holds infinities or no numbers; export it again")
+        raise RunError(f"{path}: {wrong} holds infinities or NaN; export it again")
     return own

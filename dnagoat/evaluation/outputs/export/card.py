@@ -89,8 +89,8 @@ def _model(leaving: Leaving) -> Iterator[str]:
         f"{counted(record['bases'], 'base')} read"
     )
     yield f"weights: sha256 `{record['sha256']}`"
-    if leaving.without_memory is not None:
-        yield f"{leaving.without_memory.sentence}; the checkpoint whose hash this is has it"
+    if leaving.left_out:
+        yield f"{leaving.note}; the checkpoint whose hash this is has one"
 
 
 def _data(leaving: Leaving) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _listed(names: list[str]) -> str:
 
 def _likelihood(leaving: Leaving) -> Iterator[str]:
     """The test split's number where it was measured of these very weights, else what validation said."""
-    found = None if leaving.without_memory else read_result(leaving.run, "nll", MeasureOptions(which=leaving.which))
+    found = None if leaving.left_out else read_result(leaving.run, "nll", MeasureOptions(which=leaving.which))
     if found is not None:
         sure = "no interval"
         if found["interval"]:

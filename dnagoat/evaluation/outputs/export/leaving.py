@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import dnagoat
-from dnagoat.errors import DatasetError, OptionError
+from dnagoat.errors import DatasetError
+from dnagoat.evaluation.outputs.export.memory_cost import MemoryCost, memory_cost
 from dnagoat.files import read_json
+from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.checkpoint import STATE, load_model, weights_of
 from dnagoat.training.kept.run import Run, Which
 
@@ -17,27 +18,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from dnagoat.config import RunConfig
-    from dnagoat.genome.dataset import Dataset
     from dnagoat.model.transformer import DnaLM
 
 FORMAT: Final = 1  # of the record
-HELD_OUT: Final = 256  # validation windows that say what leaving out memory costs
-
-
-@dataclass(frozen=True)
-class WithoutMemory:
-    """What the transformer alone costs: nats a base of as many validation windows, with memory and without."""
-
-    with_memory: float
-    without: float
-    windows: int
-
-    @property
-    def sentence(self) -> str:
-        return (
-            f"memory is left out: {self.without:.4f} nats a base of {self.windows:,} validation windows instead of "
-            f"{self.with_memory:.4f}, {self.without - self.with_memory:+.4f}"
-        )
 
 
 @dataclass(frozen=True)
@@ -48,7 +31,17 @@ class Leaving:
     which: Which
     model: DnaLM
     record: dict[str, Any]
-    without_memory: WithoutMemory | None = None
+    without_memory: MemoryCost | None = None
+    left_out: bool = False  # its memory
+
+    @property
+    def note(self) -> str | None:
+        """What a person should know of what does not go along; None where all does."""
+        if self.left_out:
+            cost = self.without_memory
+            unknown = "memory is left out; what that costs is not known, since the dataset has no validation window"
+            return unknown if cost is None else cost.sentence
+        return tables_note(self)
 
     @property
     def weights(self) -> dict[str, Tensor]:
@@ -77,8 +70,8 @@ def record_of(config: RunConfig, state: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def transformer_alone(whole: Leaving, device: str = "cpu", say: Callable[[str], None] = lambda _: None) -> Leaving:
-    """The same without its memory, and what that costs, measured on validation windows of its dataset.
+def transformer_alone(whole: Leaving, device: str = "cpu", progress: Progress = silent) -> Leaving:
+    """The same without its memory, and what that costs on validation windows of its dataset, where it has any.
 
     A memory that knows nothing adds the same number to the logits of all bases: leaving it out changes nothing else.
     """
@@ -88,32 +81,15 @@ def transformer_alone(whole: Leaving, device: str = "cpu", say: Callable[[str], 
     alone = DnaLM(whole.run.config.model.but(memory=()), seed=None)
     kept = {name: tensor for name, tensor in weights_of(whole.model).items() if not name.startswith("memory.")}
     put_weights(alone, kept, whole.run.path)
-    try:
-        data = whole.run.dataset()
-    except DatasetError as fault:
-        raise DatasetError(f"what leaving out memory costs is measured on validation windows: {fault}") from None
-    cost = _cost(whole, alone.eval(), data, device, say)
-    model = alone.config.model_dump(mode="json")
-    record = {**whole.record, "model": model, "memory_tables": None, "val_nll": cost.without}
-    return Leaving(whole.run, whole.which, alone, record, cost)
-
-
-def _cost(whole: Leaving, alone: DnaLM, data: Dataset, device: str, say: Callable[[str], None]) -> WithoutMemory:
-    from dnagoat.attention.fast.subnormals import flush_subnormals
-    from dnagoat.training.launch.processes import processes
-    from dnagoat.training.validation import Validation
-
-    config = whole.run.config
-    config = config.but(train=config.train.but(eval_windows=HELD_OUT, precision="fp32"))
-    with flush_subnormals(), processes(device) as group:
-        validation = Validation(data, config, group)
-        say(f"scoring {validation.windows:,} validation windows with memory and without")
-        reading = whole.run.model(whole.which, group.device)
-        found = [validation.nll(model.to(group.device)) for model in (reading, alone)]
-        alone.to("cpu")
-    if found[0] is None or found[1] is None:
-        raise OptionError(f"{data.path} has no validation window, so that nobody can say what leaving out memory costs")
-    return WithoutMemory(found[0], found[1], validation.windows)
+    alone = alone.eval()
+    cost = memory_cost(whole.run, whole.which, alone, device, progress)
+    record = {
+        **whole.record,
+        "model": alone.config.model_dump(mode="json"),
+        "memory_tables": None,
+        "val_nll": None if cost is None else cost.without,
+    }
+    return Leaving(whole.run, whole.which, alone, record, cost, left_out=True)
 
 
 def tables_note(whole: Leaving) -> str | None:
@@ -126,8 +102,8 @@ def tables_note(whole: Leaving) -> str | None:
         size = bytes_on_disk(whole.run.dataset())
     except DatasetError:
         size = None  # the dataset is not here
-    told = "" if size is None else f" ({size / 1e9:,.2f} GB)"
+    told = "" if size is None else f", {size / 1e9:,.2f} GB of tables"
     return (
-        f"the tables of memory{told} do not go along: they are counted again from the dataset "
-        "(`dnagoat import --dataset`)"
+        f"this model looks words up in its training split{told}, which is not in the file: keep the dataset, and "
+        "give it to `dnagoat import --dataset DATASET`"
     )

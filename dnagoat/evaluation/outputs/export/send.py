@@ -10,6 +10,7 @@ from dnagoat.errors import OptionError
 from dnagoat.evaluation.outputs.export.leaving import Leaving, leaving, transformer_alone
 from dnagoat.files import may_write
 from dnagoat.folders import may_fill, new_folder
+from dnagoat.progress import Progress, silent
 from dnagoat.streams import follow
 from dnagoat.training.kept.run import Run, Which
 
@@ -34,6 +35,7 @@ def export(
     device: str = "cpu",
     force: bool = False,
     say: Callable[[str], None] = lambda _: None,
+    progress: Progress = silent,
 ) -> Leaving:
     """Writes the folder or the file `out` and returns what went into it; `force` replaces an earlier export.
 
@@ -44,13 +46,14 @@ def export(
         raise OptionError(f"{run.path} has no memory to leave out; drop --without-memory")
     if form == "hf" and families and not without_memory:
         raise OptionError(
-            f"{run.path} looks up words in its training split, which transformers cannot; give --without-memory for "
-            "its transformer alone and what that costs, or --to safetensors, whose import looks them up again"
+            f"{run.path} looks words up in its training split, which transformers cannot do; give --without-memory to "
+            "export its transformer alone (what that costs is measured), or --to safetensors, of which "
+            "`dnagoat import` makes the whole model again"
         )
     _check_place(out, form, force=force)
     taken = leaving(run, which)
     if without_memory:
-        taken = transformer_alone(taken, device, say)
+        taken = transformer_alone(taken, device, progress)
     if form == "hf":
         from dnagoat.evaluation.outputs.export.huggingface import write_folder
 
@@ -60,6 +63,8 @@ def export(
         from dnagoat.evaluation.outputs.export.single import write_file
 
         write_file(taken, out)
+    if taken.note:
+        say(taken.note)
     return taken
 
 

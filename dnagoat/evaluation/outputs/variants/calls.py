@@ -5,14 +5,18 @@ Files are read by pysam, more than once: in constant memory nothing of them is k
 
 from __future__ import annotations
 
+import gzip
+import shutil
 import tempfile
+import zlib
+from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Literal, cast
 
 import numpy as np
 
@@ -81,18 +85,33 @@ class Calls:
 
 @contextmanager
 def open_calls(path: Path) -> Iterator[Calls]:
-    """The variants of a file, or of a stream, which is copied to a temporary file first."""
-    if not is_stream(path):
-        if not path.is_file():
-            raise SourceError(f"{path} is no file; give a VCF or BCF file")
-        yield Calls(path, str(path))
-        return
+    """The variants of a file, or of a stream, which is copied to a temporary file first.
+
+    Text that begins with a byte order mark, as spreadsheets save it, is copied without: htslib reads none.
+    """
+    if not (is_stream(path) or path.is_file()):
+        raise SourceError(f"{path} is no file; give a VCF or BCF file")
     with tempfile.TemporaryDirectory(prefix="dnagoat-") as folder:
-        copy = Path(folder) / "calls"
-        with open_input(path) as source, copy.open("wb") as sink:
-            while block := source.read(1 << 20):
-                sink.write(block)
-        yield Calls(copy, name_input(path))
+        file = path
+        if is_stream(path):
+            file = Path(folder) / "calls"
+            with open_input(path) as source, file.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+        if (unpack := _marked(file)) is not None:
+            with unpack(file, "rb") as source, (Path(folder) / "unmarked").open("wb") as sink:
+                source.read(len(BOM_UTF8))
+                shutil.copyfileobj(source, sink)
+            file = Path(folder) / "unmarked"
+        yield Calls(file, name_input(path))
+
+
+def _marked(file: Path) -> Callable[[Path, Literal["rb"]], BinaryIO] | None:
+    """What opens a file whose text begins with a byte order mark; None of any other."""
+    for unpack in (open, gzip.open):
+        with suppress(OSError, EOFError, zlib.error), unpack(file, "rb") as handle:
+            if handle.read(len(BOM_UTF8)) == BOM_UTF8:
+                return cast("Callable[[Path, Literal['rb']], BinaryIO]", unpack)
+    return None
 
 
 def where(record: pysam.VariantRecord) -> str:
@@ -240,7 +259,7 @@ def refuse_misfits(survey: Survey, calls: str, genome: str) -> None:
     """A `SourceError` where records contradict the genome: a ratio to another base would be made up."""
     if survey.misfits:
         raise SourceError(
-            f"{survey.misfits:,} of {counted(survey.records, 'record')} of {calls} do not fit {genome} "
+            f"{calls} does not fit {genome} in {survey.misfits:,} of {counted(survey.records, 'record')} "
             f"({survey.first_misfit}); give the genome that they were called on, or --skip-mismatches to leave them "
             "unscored"
         )

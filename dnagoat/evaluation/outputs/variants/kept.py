@@ -6,11 +6,16 @@ OUT.partial    a line of JSON that says what is scored and how, then rows of ROW
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dnagoat.folders import only_writer
+from dnagoat.wording import counted
 
 ROW: Final = np.dtype([("forward", "<f8"), ("reverse", "<f8"), ("skipped", "u1")])
 Rows = NDArray[np.void]
@@ -22,16 +27,15 @@ class Kept:
     def __init__(self, path: Path, key: dict[str, Any], *, resume: bool) -> None:
         self.path, self.count, self.note = path, 0, ""
         self._head = json.dumps(key, sort_keys=True).encode() + b"\n"
-        there = path.exists()
+        there = path.stat().st_size > 0
         same = there and self._same()
         if same and resume:
             self.count = (path.stat().st_size - len(self._head)) // ROW.itemsize
-            self.note = f"{path} holds {self.count:,} scored alleles; goes on from there"
+            self.note = f"{path} holds {counted(self.count, 'scored allele')}; goes on from there"
         elif there or resume:
             self.note = f"{self._why(there, same)}; starts anew"
         if not self.count:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(self._head)
+            self._write("wb", self._head)
 
     def _same(self) -> bool:
         with self.path.open("rb") as handle:
@@ -51,12 +55,35 @@ class Kept:
         self.count = count
 
     def append(self, rows: Rows) -> None:
-        with self.path.open("ab") as handle:
-            handle.write(rows.tobytes())
+        self._write("ab", rows.tobytes())
         self.count += len(rows)
+
+    def _write(self, mode: Literal["wb", "ab"], content: bytes) -> None:
+        try:
+            with self.path.open(mode) as handle:
+                handle.write(content)
+        except OSError as fault:
+            fault.filename = str(self.path)  # a full disk says none
+            raise
 
     def rows(self) -> Rows:
         """All rows, mapped from disk."""
         if not self.count:
             return np.empty(0, dtype=ROW)
         return np.memmap(self.path, dtype=ROW, mode="r", offset=len(self._head), shape=(self.count,))
+
+
+@contextmanager
+def keep_rows(path: Path, key: dict[str, Any], *, resume: bool) -> Iterator[Kept]:
+    """Holds the file for one process (`OptionError` where another has it); where no row was kept, it goes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch()
+    out = path.with_suffix("")
+    with only_writer(path, f"another `dnagoat score variants` is writing {out}; wait for it, or give another name"):
+        kept = None
+        try:
+            kept = Kept(path, key, resume=resume)
+            yield kept
+        finally:
+            if kept is None or not kept.count:
+                path.unlink(missing_ok=True)

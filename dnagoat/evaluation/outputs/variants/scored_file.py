@@ -25,7 +25,7 @@ from dnagoat.evaluation.outputs.variants.calls import (
     refuse_misfits,
     survey_calls,
 )
-from dnagoat.evaluation.outputs.variants.kept import ROW, Kept, Rows
+from dnagoat.evaluation.outputs.variants.kept import ROW, Kept, Rows, keep_rows
 from dnagoat.evaluation.outputs.variants.ratios import score_changes
 from dnagoat.evaluation.outputs.variants.write import Labels, mode_for, refuse_taken_fields, write_calls, write_table
 from dnagoat.files import hash_file
@@ -119,7 +119,7 @@ def score_variants(
         }
         key = about | {"variants": hash_file(calls.path)}
         unkept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dnagoat-"))) / "scores"
-        kept = Kept(places.partial or unkept, key, resume=places.resume)
+        kept = stack.enter_context(keep_rows(places.partial or unkept, key, resume=places.resume))
         if kept.note:
             say(kept.note)
         _score(kept, calls, planner, survey, scorer, progress)

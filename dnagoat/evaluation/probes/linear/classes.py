@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +16,43 @@ from dnagoat.evaluation.outputs.embeddings.texts import Text, of_codes
 from dnagoat.evaluation.scoring.pieces import contig_index
 from dnagoat.genome.alphabet import CODE, MASKED, Ints, N, reverse_complement
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.read.bed import Stretch, locate, read_bed, unknown_names
-from dnagoat.genome.windows import Split
+from dnagoat.genome.read.bed import Bed, Interval, Located, Stretch, locate, read_bed, unknown_names
+from dnagoat.genome.windows import SPLITS, Split
 from dnagoat.wording import counted
 
 SOFTMASK: Final = "softmask"
 HELD_OUT: Final[tuple[Split, ...]] = ("val", "test")
+# Why a region is left out.
+UNKNOWN: Final = "on sequences that the dataset has not"
+TRAINED: Final = "in the training split"
+ACROSS: Final = "across the edge of a split"
+OUTSIDE: Final = "with bases that the dataset has not"
 MOSTLY: Final = 0.9  # of a tile's bases: masked from here on, unmasked up to the rest of it
 LENGTH: Final = 256  # bases of a tile, or the training length where that is shorter
 
 
 class Classes(NamedTuple):
     """n stretches in genome order: absolute [start, end) (n, 2), whether on the other strand, of the positive class,
-    and in the test split (else in validation); what the two classes are called."""
+    and in the test split (else in validation); what the two classes are called, and how many were left out, and why."""
 
     spans: Ints
     turned: NDArray[np.bool_]
     positive: NDArray[np.bool_]
     tested: NDArray[np.bool_]
     names: tuple[str, str]
+    left_out: dict[str, int]
 
-    def take(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> Classes:
-        return Classes(self.spans[chosen], self.turned[chosen], self.positive[chosen], self.tested[chosen], self.names)
+    def take(self, chosen: NDArray[np.int64] | NDArray[np.bool_], why: str = "") -> Classes:
+        """Those that are chosen; the others are left out, where it is said why."""
+        left = len(self.spans) - len(self.spans[chosen])
+        return Classes(
+            self.spans[chosen],
+            self.turned[chosen],
+            self.positive[chosen],
+            self.tested[chosen],
+            self.names,
+            self.left_out | ({why: left} if left and why else {}),
+        )
 
     def spread(self, most: int) -> Classes:
         """At most so many of each split, evenly over it."""
@@ -47,7 +62,19 @@ class Classes(NamedTuple):
             if len(here) > most:
                 here = here[np.linspace(0, len(here) - 1, most).round().astype(np.int64)]
             chosen.append(here)
-        return self.take(np.sort(np.concatenate(chosen)))
+        return self.take(np.sort(np.concatenate(chosen)), f"beyond {most:,} of a split, evenly over it")
+
+    def where(self, dataset: Dataset) -> list[dict[str, Any]]:
+        """How many of each class there are in each split, on each sequence of the source assembly."""
+        homes = [dataset.contigs[number].home for number in contig_index(dataset, self.spans[:, 0])]
+        splits = [HELD_OUT[int(tested)] for tested in self.tested]
+        counts = Counter(zip(splits, homes, self.positive.tolist(), strict=True))
+        places = sorted(dict.fromkeys(zip(splits, homes, strict=True)), key=lambda place: HELD_OUT.index(place[0]))
+        classes = (("positive", True), ("other", False))
+        return [
+            {"split": split, "sequence": home, **{name: counts[split, home, kind] for name, kind in classes}}
+            for split, home in places
+        ]
 
     def texts(self, dataset: Dataset) -> list[Text]:
         """Their bases, with nothing around them, along their own strands."""
@@ -108,6 +135,7 @@ def _soft_masked(dataset: Dataset, length: int) -> Classes:
         masked[kept] >= MOSTLY,
         np.concatenate(tested)[kept],
         ("soft-masked", "not masked"),
+        {f"tiles between {1 - MOSTLY:.0%} and {MOSTLY:.0%} soft-masked, or with N": int((~kept).sum())},
     )
     return found.take(order)
 
@@ -125,35 +153,46 @@ def _regions(path: Path, column: int, positive: str | None, dataset: Dataset, sa
         say(note)
     if unknown := unknown_names(located, "the dataset"):
         say(unknown)
-    held_out, names = [], []
-    spans = {split: dataset.spans(split) for split in HELD_OUT}
-    for stretch in located.stretches:
-        split = _split_of(stretch, spans)
-        if split is not None:
-            at = stretch.contig.offset
-            turned = bed.strand_of(stretch.interval) != stretch.plus
-            held_out.append((at + stretch.start, at + stretch.end, turned, split == "test"))
-            names.append(labels[stretch.interval])
-    left = len(bed.intervals) - len(held_out)
+    held_out, left_out = _held_out(bed, located, dataset)
+    told = ", ".join(f"{count:,} {why}" for why, count in left_out.most_common())
+    whole = counted(len(bed.intervals), "region")
+    where = f"`dnagoat inspect {dataset.path} --splits FILE` writes where the splits lie"
     if not held_out:
         raise SourceError(
-            f"none of {counted(left, 'region')} of {bed.name} lies wholly in validation or test of {dataset.path}, and "
-            "the model was trained on the rest; give regions of held-out sequence"
+            f"none of {whole} of {bed.name} lies wholly in validation or test of {dataset.path} ({told}); {where}"
         )
-    if left:
-        say(
-            f"{bed.name}: {left:,} of {counted(len(bed.intervals), 'region')} left out, not wholly in held-out sequence"
-        )
+    if left_out:
+        say(f"{bed.name}: {left_out.total():,} of {whole} left out: {told}; {where}")
+    names = [labels[interval] for interval, *_ in held_out]
     chosen, other = _two_classes(bed.name, column, positive, names)
-    table = np.array(held_out, dtype=np.int64)
-    found = Classes(
-        table[:, :2], table[:, 2].astype(bool), np.array(names) == chosen, table[:, 3].astype(bool), (chosen, other)
-    )
+    table = np.array([place for _, *place in held_out], dtype=np.int64)
+    turned, tested = table[:, 2].astype(bool), table[:, 3].astype(bool)
+    found = Classes(table[:, :2], turned, np.array(names) == chosen, tested, (chosen, other), dict(left_out))
     return found.take(np.argsort(table[:, 0], kind="stable"))
 
 
+def _held_out(
+    bed: Bed, located: Located, dataset: Dataset
+) -> tuple[list[tuple[Interval, int, int, bool, bool]], Counter[str]]:
+    """Intervals of validation and test, each with its absolute start and end, whether it is on the other strand and in
+    the test split; and how many others there are, by the reason."""
+    spans = {split: dataset.spans(split) for split in SPLITS}
+    pieces: dict[Interval, list[Stretch]] = {one: [] for one in bed.intervals if one.name not in located.unknown}
+    for stretch in located.stretches:
+        pieces[stretch.interval].append(stretch)
+    found, left_out = [], Counter({UNKNOWN: located.unknown.total()})
+    for interval, stretches in pieces.items():
+        held = [(stretch, split) for stretch in stretches if (split := _split_of(stretch, spans)) in HELD_OUT]
+        if not held:
+            left_out[_why_left_out(stretches, spans)] += 1
+        for stretch, split in held:
+            start, end = (stretch.contig.offset + place for place in (stretch.start, stretch.end))
+            found.append((interval, start, end, bed.strand_of(interval) != stretch.plus, split == "test"))
+    return found, +left_out
+
+
 def _split_of(stretch: Stretch, spans: dict[Split, Ints]) -> Split | None:
-    """The held-out split that has the whole of an interval; None where none has."""
+    """The split that has the whole of an interval; None where none has."""
     if stretch.end - stretch.start < stretch.interval.end - stretch.interval.start:
         return None
     start, end = (stretch.contig.offset + place for place in (stretch.start, stretch.end))
@@ -162,6 +201,13 @@ def _split_of(stretch: Stretch, spans: dict[Split, Ints]) -> Split | None:
         if place >= 0 and end <= edges[place, 1]:
             return split
     return None
+
+
+def _why_left_out(stretches: Sequence[Stretch], spans: dict[Split, Ints]) -> str:
+    """Of an interval that lies in no held-out split."""
+    splits = [_split_of(stretch, spans) for stretch in stretches]
+    whole = [one.end - one.start == one.interval.end - one.interval.start for one in stretches]
+    return TRAINED if "train" in splits else ACROSS if any(whole) else OUTSIDE
 
 
 def _two_classes(name: str, column: int, positive: str | None, labels: Sequence[str]) -> tuple[str, str]:

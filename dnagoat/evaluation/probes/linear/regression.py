@@ -104,7 +104,10 @@ def probe_linear(
     classes = asked.read(dataset, min(run.config.model.context for _, run in runs), say).spread(options.most)
     texts = classes.texts(dataset)
     known = np.array([bool((text.read(False, 0, text.length, 0) < 4).any()) for text in texts])
-    classes, texts = classes.take(known), [text for text, kept in zip(texts, known, strict=True) if kept]
+    classes, texts = (
+        classes.take(known, "without a known base"),
+        [text for text, kept in zip(texts, known, strict=True) if kept],
+    )
     divisions = _divisions(classes, dataset, options)
     blocks = blocks_at(dataset, classes.spans[:, 0], options.block)
     made: dict[str, Features] = {}
@@ -132,6 +135,8 @@ def probe_linear(
         "positive": int(classes.positive[tested].sum()),
         "blocks": different,
         "warnings": few_blocks(different, options.block),
+        "examples": classes.where(dataset),
+        "left_out": classes.left_out,
         "runs": [{"arm": arm, "run": str(run.path)} for arm, run in runs],
         "rows": [
             {"features": name, "width": made[name].shape[1], **{m: found[m][name] for m in MEASURES}} for name in made

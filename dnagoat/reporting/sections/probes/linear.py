@@ -7,7 +7,9 @@ from dnagoat.reporting.numbers import decimals, interval, listed, whole
 from dnagoat.reporting.sections.probes.kind import SECTION, Kind, Result
 from dnagoat.reporting.style import GRID, MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
+MOST_SEQUENCES = 20  # of which each has a row
 MEASURES = {"auroc": "AUROC", "average_precision": "Average precision"}
 
 
@@ -70,7 +72,32 @@ def tables(result: Result) -> list[Table]:
             differences,
             ["Above 0 the first is better."],
         ),
+        *([_examples(result)] if "examples" in result else []),
     ]
+
+
+def _examples(result: Result) -> Table:
+    """Where the regions lie that were fitted and tested, and how many were left out."""
+    positive, other = result["classes"]
+    found = result["examples"]
+    columns = [Column("positive", positive.capitalize()), Column("other", other.capitalize())]
+    shown, rest = found[:MOST_SEQUENCES], found[MOST_SEQUENCES:]
+    rows = [
+        Row(f"{one['split']}, {one['sequence']}", [Cell(whole(one[name]), one[name]) for name in ("positive", "other")])
+        for one in shown
+    ]
+    if rest:
+        sums = [sum(one[name] for one in rest) for name in ("positive", "other")]
+        rows.append(Row(f"{counted(len(rest), 'other sequence')}", [Cell(whole(count), count) for count in sums]))
+    left = ", ".join(f"{whole(count)} {why}" for why, count in result["left_out"].items() if count)
+    return Table(
+        "probe-linear-examples",
+        "Where the regions lie",
+        "Split, sequence",
+        columns,
+        rows,
+        [f"Left out: {left or 'none'}.", "`dnagoat inspect DATASET --splits FILE` writes where the splits lie."],
+    )
 
 
 def _cell(estimate: Result, *, sign: bool = False) -> Cell:

@@ -157,7 +157,9 @@ def test_records_that_do_not_fit_the_genome_are_counted_and_refused(
     wrong = ("one", 300, other(bases[299]), bases[299])
     calls = write_calls(tmp_path / "c.vcf", [snv(bases, 290), wrong, ("one", 3_005, "A", "C")])
     out = tmp_path / "out.vcf"
-    with pytest.raises(SourceError, match=r"2 of 3 records of .* do not fit .*one:300 REF is .*--skip-mismatches"):
+    with pytest.raises(
+        SourceError, match=r"c.vcf does not fit .* in 2 of 3 records .*one:300 REF is .*--skip-mismatches"
+    ):
         score_file(model, calls, genome, out)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["c.vcf", "g.fa"]
     rows = score_file(model, calls, genome, out, skip_mismatches=True)
