@@ -111,5 +111,5 @@ def _measure(whole: DnaLM, alone: DnaLM, data: Dataset, device: str, progress: P
     counts = with_memory.counts()
     more = without.sums() - with_memory.sums()
     interval = listed(block_bootstrap(more, counts, blocks_of(data, pieces, options.block), options.resamples))
-    sums, bases = (scores.sums().sum() for scores in (with_memory, without)), counts.sum()
-    return MemoryCost(*(float(total / bases) for total in sums), interval, int(bases))
+    bases = float(counts.sum())
+    return MemoryCost(with_memory.sums().sum() / bases, without.sums().sum() / bases, interval, int(bases))
