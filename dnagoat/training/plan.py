@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -149,6 +149,21 @@ def memory_of(device: torch.device) -> int:
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[1])
     return free_memory()
+
+
+def timed_windows(planned: RunCost, device: torch.device) -> int:
+    """Windows at once over which the speed is measured; 0 where not even one fits."""
+    return min(planned.windows, planned.largest, 32 if device.type == "cuda" else 1)
+
+
+def with_speed(planned: RunCost, config: RunConfig, device: torch.device, processes: int = 1) -> RunCost:
+    """The plan with the speed of this device, measured over a few windows, and the hours that follow from it."""
+    windows = timed_windows(planned, device)
+    if not windows:
+        return planned
+    rate = speed(config, device, windows)
+    bases = config.train.steps * config.train.batch_size * config.model.context
+    return replace(planned, tokens_per_second=rate, hours=bases / rate / processes / 3600)
 
 
 def speed(config: RunConfig, device: torch.device, windows: int, rounds: int = 2) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from dnagoat_cli.main import app
 from dnagoat_cli.options import runs as o
 from dnagoat_cli.options.defaults import WithPresets
 from dnagoat_cli.options.unfold import settings, unfold
+
+if TYPE_CHECKING:
+    from dnagoat.evaluation.comparison.experiment import Comparison
 
 EXAMPLES = """
 Compare position schemes so that the verdict can be trusted.
@@ -38,6 +41,8 @@ The first arm is the reference; an interrupted comparison continues with the sam
   dnagoat compare data/demo --arm rope --arm "published GOAT=goat@init=seeded@rank=2" --out runs/named
 
   dnagoat compare data/demo --arm rope --arm goat@init=uniform --lr 3e-4,1e-3 --out runs/lr
+
+  dnagoat compare data/demo --arm rope --arm goat --out runs/cmp --plan     [dim]what it would take[/dim]
 """
 
 
@@ -56,7 +61,11 @@ def compare(
     ] = None,
     jobs: Annotated[int, typer.Option(help="Runs trained side by side.", min=1)] = 1,
     threads: Annotated[int, typer.Option(help="CPU threads of each.", min=1)] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print comparison.json.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Say what would be trained, how long it takes and what is written.")
+    ] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show every table: validation, strata, what it took.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print comparison.json, or the plan.")] = False,
     lr: Annotated[
         str | None, typer.Option(help="One rate, or several with commas: tuned per arm on validation.")
     ] = None,
@@ -79,10 +88,14 @@ def compare(
     data = open_dataset(dataset)
     base = configure(preset or "small", str(dataset), data.content_hash, data.window, settings(shared))
     rates = () if lr is None else o.numbers(lr, "--lr")
+    asked = Comparison(data, base, read_arms(arm), out, seeds, rates, match_parameters)
+    if plan:
+        _plan(asked, jobs, threads, device, as_json)
+        return
     try:
         with show_progress(quiet=as_json) as progress, stop_asked() as stop:
             result = run(
-                Comparison(data, base, read_arms(arm), out, seeds, rates, match_parameters),
+                asked,
                 windows=windows,
                 reach=() if reach is None else o.numbers(reach, "--reach"),
                 jobs=jobs,
@@ -95,4 +108,15 @@ def compare(
     except Stopped as end:
         typer.echo(f"{end.signal.name}: every run is saved; the same command continues {out}", err=True)
         raise
-    show_comparison(result, out, as_json)
+    show_comparison(result, out, as_json, every=every)
+
+
+def _plan(comparison: Comparison, jobs: int, threads: int, device: str, as_json: bool) -> None:
+    from dnagoat.evaluation.comparison.forecast import foresee
+    from dnagoat.training.launch.processes import pick_device
+    from dnagoat_cli.terminal.bar import show_progress
+    from dnagoat_cli.terminal.show import show_forecast
+
+    with show_progress(quiet=as_json) as progress:
+        forecast = foresee(comparison, jobs=jobs, threads=threads, device=pick_device(device), progress=progress)
+    show_forecast(comparison, forecast, as_json)

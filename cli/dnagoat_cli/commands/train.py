@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,16 +96,12 @@ def train(
 def _plan(config: RunConfig, dataset: Dataset, device: str, how: Execution, as_json: bool) -> None:
     """Says what a run costs before it is begun: the speed is measured, over one window, on this device."""
     from dnagoat.training.launch.processes import pick_device, place
-    from dnagoat.training.plan import plan, speed
+    from dnagoat.training.plan import plan, timed_windows, with_speed
     from dnagoat_cli.terminal.bar import show_progress
     from dnagoat_cli.terminal.show import show_plan
 
-    here = pick_device(device)
-    planned = plan(config, here, how, processes=place()[1], dataset=dataset)
-    windows = max(1, min(planned.windows, planned.largest, 32 if here.type == "cuda" else 1))
-    if planned.largest:
-        with show_progress("measuring the speed of a step"):
-            rate = speed(config, here, windows)
-        bases = config.train.steps * config.train.batch_size * config.model.context
-        planned = replace(planned, tokens_per_second=rate, hours=bases / rate / place()[1] / 3600)
-    show_plan(config, planned, str(here), windows, as_json)
+    here, processes = pick_device(device), place()[1]
+    planned = plan(config, here, how, processes=processes, dataset=dataset)
+    with show_progress("measuring the speed of a step"):
+        planned = with_speed(planned, config, here, processes)
+    show_plan(config, planned, str(here), timed_windows(planned, here), as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,6 +19,8 @@ from dnagoat_cli.terminal.letters import json_text
 if TYPE_CHECKING:
     from dnagoat.attention.proof.parity import Parity
     from dnagoat.config import RunConfig
+    from dnagoat.evaluation.comparison.experiment import Comparison
+    from dnagoat.evaluation.comparison.forecast import Forecast
     from dnagoat.evaluation.measure import Result
     from dnagoat.reporting.document import Report
     from dnagoat.training.plan import RunCost
@@ -52,16 +55,20 @@ def show_results(found: Sequence[tuple[Result, Path]], as_json: bool, *, every: 
         console.print(str(path), markup=False, soft_wrap=True)
 
 
-def show_comparison(result: dict[str, Any], out: Path, as_json: bool) -> None:
-    from dnagoat.reporting.sections.comparison import every_table
+def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: bool = False) -> None:
+    """The verdict, each arm's difference, and what it cost; the other tables too where `every` is asked for."""
+    from dnagoat.reporting.sections.comparison import costs, every_table, verdicts
 
     if as_json:
         print_json(result)
         return
     console = Console(highlight=False)
-    draw_tables(every_table(result), console)
-    console.print(result["verdict"], style="bold", markup=False)
-    said = f"{out / 'comparison.json'}; `dnagoat report {out}` makes a page"
+    console.print(Text(result["verdict"], style="bold"), overflow="fold")
+    console.print()
+    split = "test" if "test" in result["arms"][0]["splits"] else "val"
+    draw_tables(every_table(result) if every else [verdicts(result, split), costs(result)], console)
+    more = "" if every else "; --all shows where and how soon arms differ"
+    said = f"{out / 'comparison.json'}; `dnagoat report {shlex.quote(str(out))}` makes a page{more}"
     console.print(said, style="dim", markup=False, soft_wrap=True)
 
 
@@ -111,6 +118,19 @@ def show_plan(config: RunConfig, planned: RunCost, device: str, windows: int, as
         print_json(asdict(planned) | more | {"device": device})
     else:
         draw_table(plan_table(config, planned, device, windows), Console(highlight=False))
+
+
+def show_forecast(comparison: Comparison, forecast: Forecast, as_json: bool) -> None:
+    """The plan of a comparison, then each folder and file that it would write, a line each."""
+    from dnagoat.reporting.sections.plan import comparison_plan
+
+    if as_json:
+        print_json(asdict(forecast) | {"hours": forecast.hours})
+        return
+    draw_table(comparison_plan(comparison, forecast), Console(highlight=False))
+    sys.stdout.write("nothing is written now; training writes\n" + "".join(f"  {file}\n" for file in forecast.files))
+    if len(comparison.rates) > 1:
+        sys.stdout.write("  and a folder for each further seed, at the rate that is best for the first\n")
 
 
 def show_summary(out: Path, as_json: bool) -> None:

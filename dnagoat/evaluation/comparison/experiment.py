@@ -68,6 +68,18 @@ class Comparison:
         if (other := setting_of(here.but(train=run.config.train))) != (asked := setting_of(run.config)):
             raise RunError(f"{run.out} holds {other}, not {asked}; give the arm another name, or another --out")
 
+    @property
+    def runs_an_arm(self) -> int:
+        """How many runs of each arm are trained, at all rates of the first seed and at the best of the others."""
+        return max(1, len(self.rates)) + self.seeds - 1
+
+    def known_runs(self, place: int) -> list[PlannedRun]:
+        """The runs of an arm whose rate is known before any is trained: all, or the first seed's at every rate."""
+        arm = self.arms[place]
+        if len(self.rates) > 1:
+            return [self._plan(arm, 0, rate) for rate in self.rates]
+        return [self._plan(arm, seed, self._rates()[0]) for seed in range(self.seeds)]
+
     def stages(self) -> list[Callable[[], list[PlannedRun]]]:
         """What is trained in one go. One rate: everything, so that no core waits for the last of a seed. Several: the
         first seed at every rate, then the others at the best."""

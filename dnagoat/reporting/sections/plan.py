@@ -1,4 +1,4 @@
-"""What a run will cost before it is begun: the table of `dnagoat train --plan`."""
+"""What a run will cost before it is begun: the tables of `dnagoat train --plan` and `compare --plan`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from dnagoat.wording import counted
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
     from dnagoat.counts.memory.cost import MemoryCost
+    from dnagoat.evaluation.comparison.experiment import Comparison
+    from dnagoat.evaluation.comparison.forecast import Forecast
     from dnagoat.training.plan import RunCost
 
 Line = tuple[str, float | None, str, str]  # what, its number, the number as a person reads it, of what
@@ -58,6 +60,45 @@ def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -
     title = f"{config.preset} with {position}, {counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}"
     columns = [Column("number", "Number"), Column("said", "Of what", numeric=False)]
     return Table("plan", title, "What", columns, rows)
+
+
+def comparison_plan(comparison: Comparison, forecast: Forecast) -> Table:
+    """What a comparison would train, an arm a row, and what its runs cost; the notes say the whole and the files."""
+    columns = [
+        Column("setting", "Setting", numeric=False),
+        Column("runs", "Runs"),
+        Column("parameters", "Weights"),
+        Column("memory", "Memory of a run"),
+        Column("tokens_per_second", "Speed", "bases/s, measured here"),
+        Column("hours", "Hours", "one run after another"),
+    ]
+    rows = [
+        Row(
+            arm.label,
+            [
+                Cell(arm.setting, arm.setting),
+                Cell(f"{arm.runs:,}", arm.runs, under=f"{arm.done:,} done" if arm.done else ""),
+                Cell(f"{arm.cost.parameters:,}", arm.cost.parameters),
+                Cell(_size(arm.cost.expected), arm.cost.expected),
+                Cell(_known(arm.cost.tokens_per_second, ",.0f"), arm.cost.tokens_per_second),
+                Cell(_known(arm.hours, ",.2f"), arm.hours),
+            ],
+            arm=arm.label,
+        )
+        for arm in forecast.arms
+    ]
+    train, runs = comparison.base.train, sum(arm.runs for arm in forecast.arms)
+    title = (
+        f"{counted(runs, 'run')} of preset {comparison.base.preset}: {counted(train.steps, 'step')} of "
+        f"{counted(train.batch_size, 'window')}, {counted(comparison.seeds, 'seed')}"
+    )
+    whole = (
+        f"About {_known(forecast.hours, ',.2f')} hours on {forecast.device}, {counted(forecast.jobs, 'run')} at once, "
+        "without validation and scoring; runs on one machine slow each other down."
+    )
+    tables = next((arm.cost.memory for arm in forecast.arms if arm.cost.memory is not None), None)
+    counting = [f"{name}: {said}, {of}." for name, _, said, of in _memory(tables)]
+    return Table("comparison-plan", title, "Arm", columns, rows, [whole, *counting])
 
 
 def _memory(cost: MemoryCost | None) -> list[Line]:

@@ -89,6 +89,25 @@ def test_the_sentence_names_every_arm() -> None:
     assert "nope is not distinguishable from rope" in said
 
 
+def test_a_plan_says_what_would_be_trained_and_writes_nothing(dataset: Path, tmp_path: Path) -> None:
+    words = [word for word in command(dataset, tmp_path / "new")[3:] if word != "--json"]
+    before = sorted(dataset.parent.rglob("*"))
+    said = CliRunner().invoke(app, [*words, "--plan"], env={"COLUMNS": "120"})
+    assert said.exit_code == 0, said.output
+    assert sorted(dataset.parent.rglob("*")) == before and not (tmp_path / "new").exists()
+    assert "4 runs of preset tiny: 4 steps of 2 windows, 1 seed" in said.stdout
+    shown = " ".join(said.stdout.split())
+    assert "near, GOAT" in shown and "goat:recency" in shown and "…" not in shown
+    files = said.stdout.partition("training writes\n")[2].split()
+    assert str(tmp_path / "new" / "comparison.json") in files
+    assert {f"{tmp_path}/new/rope-lr{rate}-s0/" for rate in ("0.001", "0.0001")} <= set(files)
+    numbers = json.loads(CliRunner().invoke(app, [*words, "--plan", "--json"]).stdout)
+    assert [(arm["label"], arm["runs"], arm["done"], arm["steps_left"]) for arm in numbers["arms"]] == [
+        ("rope", 2, 0, 8), ("near, GOAT", 2, 0, 8),
+    ]  # fmt: skip
+    assert numbers["hours"] == pytest.approx(sum(arm["hours"] for arm in numbers["arms"]) / 2) and numbers["hours"] > 0
+
+
 @pytest.mark.parametrize(
     ("arms", "out", "said"),
     [
