@@ -16,9 +16,8 @@ from dnagoat.errors import PromptError
 from dnagoat.genome.alphabet import AMBIGUOUS, CODE, GAP, TABLE, URACIL, Codes, N, letter_name, reverse_complement
 from dnagoat.genome.place import Strand
 from dnagoat.genome.read.bed import locate_whole, read_bed
-from dnagoat.genome.read.records import Header
+from dnagoat.genome.read.in_order import read_records
 from dnagoat.genome.read.source import Source, refuse_other
-from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.streams import name_input
 from dnagoat.wording import counted
 
@@ -81,19 +80,8 @@ def _codes(letters: bytes, what: str, say: Say) -> Codes:
 def from_fasta(path: Path, say: Say) -> list[Prompt]:
     """One prompt a record of a FASTA file, plain or gzip, or of a 2bit file; one without bases is the start symbol."""
     source = Source(path)
-    found = _of_twobit(source) if source.kind == "2bit" else _of_text(source, say)
+    found = _of_text(source, say) if source.format is None else read_records(path)
     return [Prompt(codes, name, name_input(Path(path.name))) for name, codes in found]
-
-
-def _of_twobit(source: Source) -> Iterator[tuple[str, Codes]]:
-    """Names and bases of a 2bit file's records."""
-    parts: dict[str, list[Codes]] = {}
-    for event in TwoBitScan(source).events():
-        if isinstance(event, Header):
-            parts[event.name] = []
-        else:
-            parts[next(reversed(parts))].append(event.tokens & np.uint8(CODE))
-    return ((name, np.concatenate([np.zeros(0, np.uint8), *own])) for name, own in parts.items())
 
 
 def _of_text(source: Source, say: Say) -> Iterator[tuple[str, Codes]]:

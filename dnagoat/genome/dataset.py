@@ -20,7 +20,6 @@ from dnagoat.files import read_json
 from dnagoat.frozen import Frozen
 from dnagoat.genome.alphabet import CODE, Codes, Ints
 from dnagoat.genome.place import OverlapRule, Strand
-from dnagoat.genome.read.source import Kind
 from dnagoat.genome.store.tokens import map_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split
 from dnagoat.wording import counted
@@ -100,7 +99,7 @@ class SourceRecord(Frozen):
     """A file that bases came from; `genome` is what names of its contigs begin with, where there are several."""
 
     name: str
-    kind: Kind
+    kind: str
     bytes: int
     sha256: str
     genome: str | None = None

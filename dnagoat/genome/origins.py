@@ -12,6 +12,7 @@ from dnagoat.files import as_utf8
 from dnagoat.genome.dataset import Contig, SourceRecord, apart
 from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.fetch.download import fetch
+from dnagoat.genome.read.formats import FORMATS
 from dnagoat.genome.read.records import Bases, Header, Records
 from dnagoat.genome.read.source import Source
 from dnagoat.progress import StageProgress
@@ -114,7 +115,7 @@ def name_dataset(source: str) -> str:
     if is_stream(Path(source)):
         raise OptionError(f"{name_input(Path(source))} has no name that a dataset could take; give --out FOLDER")
     name = Path(source).name
-    for ending in (".gz", ".bgz", ".fa", ".fasta", ".fna", ".2bit"):
+    for ending in (".gz", ".bgz", ".fa", ".fasta", ".fna", *(one.ending for one in FORMATS)):
         name = name.removesuffix(ending)
     return name or "dataset"
 

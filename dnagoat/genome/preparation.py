@@ -32,11 +32,10 @@ from dnagoat.genome.leaks.dropping import drop_copies
 from dnagoat.genome.leaks.sampled_words import K
 from dnagoat.genome.origins import Joined, Origin, open_origins
 from dnagoat.genome.place import OverlapRule
+from dnagoat.genome.read.in_order import records_of
 from dnagoat.genome.read.records import Records
 from dnagoat.genome.read.region_scan import RegionScan
-from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
-from dnagoat.genome.read.twobit import TwoBitScan
 from dnagoat.genome.split import split_contigs
 from dnagoat.genome.store.folder import may_replace, new_folder
 from dnagoat.genome.store.window_table import WindowTable, write_bed
@@ -181,9 +180,7 @@ def _write(origins: list[Origin], folder: Path, options: PrepareOptions, progres
 def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
     if options.regions is not None:
         return RegionScan(source, options.regions, options.gaps, folder, options.overlaps)
-    if source.kind == "2bit":
-        return TwoBitScan(source)
-    return FastaScan(source, options.gaps, cure="take gaps out, or use --gaps drop")
+    return records_of(source, options.gaps, cure="take gaps out, or use --gaps drop")
 
 
 def _store(

@@ -14,19 +14,16 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.errors import OptionError, SourceError
+from dnagoat.errors import OptionError
 from dnagoat.evaluation.outputs import readings
 from dnagoat.evaluation.outputs.readings import hold
 from dnagoat.evaluation.outputs.tracks import Segment, open_bedgraph
 from dnagoat.evaluation.scoring.likelihood import CPU_BASES, Floats, base_log_probabilities
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.files import written_whole
-from dnagoat.genome.alphabet import BASES, CODE, Codes, N
+from dnagoat.genome.alphabet import BASES, Codes, N
 from dnagoat.genome.batches import gather
-from dnagoat.genome.read.records import Bases, Header
-from dnagoat.genome.read.scan import FastaScan
-from dnagoat.genome.read.source import Source
-from dnagoat.genome.read.twobit import TwoBitScan
+from dnagoat.genome.read.in_order import read_pieces
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, silent
 from dnagoat.streams import is_passage
@@ -107,24 +104,11 @@ def score_bases(
     stride = stride or max(context // 2, 1)
     done = 0
     progress("scoring bases", 0, 0)
-    for held in hold(parts_of(_texts(path), context, stride), lambda part: part.size):
+    for held in hold(parts_of(read_pieces(path), context, stride), lambda part: part.size):
         for part, log_p in zip(held, _log_p(model, held, context, stride, batch_bases), strict=True):
             yield BaseScores(part.name, part.start, part.codes[part.room :], log_p)
             done += len(log_p)
         progress("scoring bases", done, 0)
-
-
-def _texts(path: Path) -> Iterator[tuple[str, Codes | None]]:
-    name = None
-    source = Source(path)
-    for event in (TwoBitScan(source) if source.kind == "2bit" else FastaScan(source)).events():
-        if isinstance(event, Header):
-            name = event.name
-            yield name, None
-        elif isinstance(event, Bases) and name is not None:
-            yield name, event.tokens & np.uint8(CODE)
-    if name is None:
-        raise SourceError(f"{source} holds no record; give FASTA with at least one sequence")
 
 
 def _log_p(model: DnaLM, held: list[Part], context: int, stride: int, batch_bases: int) -> list[Floats]:

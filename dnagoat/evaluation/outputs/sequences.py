@@ -10,15 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.errors import SourceError
 from dnagoat.evaluation.outputs.readings import hold
 from dnagoat.evaluation.scoring.likelihood import score
 from dnagoat.evaluation.scoring.pieces import sliding
-from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
-from dnagoat.genome.read.records import Bases, Header
-from dnagoat.genome.read.scan import FastaScan
-from dnagoat.genome.read.source import Source
-from dnagoat.genome.read.twobit import TwoBitScan
+from dnagoat.genome.alphabet import Codes, reverse_complement
+from dnagoat.genome.read.in_order import read_records
 from dnagoat.model.transformer import DnaLM
 from dnagoat.progress import Progress, relabelled, silent
 
@@ -106,22 +102,6 @@ def score_sequences(
             yield Record(name, len(codes), int(scored), 0.0 - float(forward), 0.0 - float(reverse))
         done += len(held)
         progress("reading records", done, 0)
-
-
-def read_records(path: Path) -> Iterator[tuple[str, Codes]]:
-    """Names and codes (L,) of the records of a FASTA or 2bit file, or of a stream, one at a time."""
-    name, parts = None, list[Codes]()
-    source = Source(path)
-    for event in (TwoBitScan(source) if source.kind == "2bit" else FastaScan(source)).events():
-        if isinstance(event, Header):
-            if name is not None:
-                yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
-            name, parts = event.name, []
-        elif isinstance(event, Bases):
-            parts.append(event.tokens & np.uint8(CODE))
-    if name is None:
-        raise SourceError(f"{source} holds no record; give FASTA with at least one sequence")
-    yield name, np.concatenate([np.empty(0, dtype=np.uint8), *parts])
 
 
 def _sums(

@@ -14,7 +14,7 @@ from typing import Self
 import pyfaidx
 
 from dnagoat.errors import SourceError
-from dnagoat.genome.read.source import Kind
+from dnagoat.genome.read.records import Bases, bases_of
 
 
 class Fasta:
@@ -23,7 +23,7 @@ class Fasta:
     `lengths` maps record names, in the order of the file, to bases; records with uneven lines are not there.
     """
 
-    def __init__(self, source: Path, kind: Kind, index: Path) -> None:
+    def __init__(self, source: Path, kind: str, index: Path) -> None:
         if kind not in ("plain", "bgzip"):
             raise SourceError(f"{source} is {kind}: regions need a plain or bgzip FASTA; repack it with `bgzip`")
         self.source = source
@@ -60,6 +60,9 @@ class Fasta:
             return str(self._reader[name][start:end])
         except (ValueError, OSError, pyfaidx.FetchError) as fault:
             raise SourceError(f"{name}:{start:,}-{end:,} of {self.source} cannot be read: {fault}") from None
+
+    def bases(self, name: str, start: int, end: int) -> Bases:
+        return bases_of(self.region(name, start, end).encode("ascii"))
 
     def close(self) -> None:
         self._reader.close()

@@ -1,4 +1,4 @@
-"""Which letters does any region of a genome hold? FASTA (plain, gzip, bgzip) or 2bit, indexed in one pass."""
+"""Which letters does any region of a genome hold? One pass indexes it, where its format has no index of its own."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dnagoat.errors import SourceError
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import find_place
 from dnagoat.genome.read.fasta import Fasta
-from dnagoat.genome.read.records import Bases, bases_of
+from dnagoat.genome.read.formats import Format
+from dnagoat.genome.read.records import Bases, ByPlace
 from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source
-from dnagoat.genome.read.twobit import TwoBit
 from dnagoat.progress import Progress, silent
 
 
@@ -36,15 +36,15 @@ class Genome:
         self.source = source
         self.uneven: list[str] = []
         self._unpacked: Path | None = None
-        self._reader: Fasta | TwoBit = self._twobit() if source.kind == "2bit" else self._fasta(scratch, watch)
+        self._reader = self._fasta(scratch, watch) if source.format is None else self._indexed(source.format)
         self.lengths: dict[str, int] = self._reader.lengths
 
-    def _twobit(self) -> TwoBit:
+    def _indexed(self, form: Format) -> ByPlace:
         for _ in self.source.blocks():  # for the file's hash
             pass
-        return TwoBit(self.source.path)
+        return form.look_up(self.source.path)
 
-    def _fasta(self, scratch: Path, watch: Callable[[float], None]) -> Fasta:
+    def _fasta(self, scratch: Path, watch: Callable[[float], None]) -> ByPlace:
         """Reads the whole source once, for its index; a gzip that is no bgzip, or a stream, is unpacked on the way."""
         source = self.source
         unpacked = scratch / "unpacked.fa" if source.kind == "gzip" or source.streamed else None
@@ -58,9 +58,7 @@ class Genome:
 
     def bases(self, name: str, start: int, end: int) -> Bases:
         """The bases [start, end) of a record, 0-based."""
-        if isinstance(self._reader, TwoBit):
-            return Bases(self._reader.tokens(name, start, end))
-        return bases_of(self._reader.region(name, start, end).encode("ascii"))
+        return self._reader.bases(name, start, end)
 
     def contigs(self) -> list[Contig]:
         """The records as contigs; where a piece of a chromosome lies is known if its name says."""

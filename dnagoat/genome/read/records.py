@@ -62,6 +62,17 @@ def bases_of(text: bytes, gaps: GapRule = "refuse") -> Bases:
     )
 
 
+class ByPlace(Protocol):
+    """A source whose records are read by their place; `lengths` maps their names, in order, to bases."""
+
+    lengths: dict[str, int]
+
+    def bases(self, name: str, start: int, end: int) -> Bases:
+        """The bases [start, end) of a record, 0-based."""
+
+    def close(self) -> None: ...
+
+
 class Events(Protocol):
     """One pass over records."""
 

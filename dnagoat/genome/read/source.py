@@ -7,21 +7,19 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final
 
 from isal import isal_zlib
 from isal.igzip_lib import IsalError
 
 from dnagoat.errors import SourceError
 from dnagoat.genome.read.ahead import ahead
+from dnagoat.genome.read.formats import FORMATS, find_format
 from dnagoat.streams import is_stream, name_input, open_input
-
-Kind = Literal["plain", "gzip", "bgzip", "2bit"]
 
 READ: Final = 1 << 18  # bytes of the file at a time
 BLOCK: Final = 1 << 20  # decompressed bytes at a time, about: what stays in a core's cache
 _GZIP: Final = b"\x1f\x8b"
-_TWOBIT: Final = (b"\x1a\x41\x27\x43", b"\x43\x27\x41\x1a")
 _HEAD: Final = 64  # bytes that tell what a file is
 _MEMBER: Final = 31  # zlib's window bits for gzip, with its header and checksum
 
@@ -33,8 +31,6 @@ _OTHERS: Final[tuple[tuple[bytes, str], ...]] = (
     (b"\xfd7zXZ\x00", "xz; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "zstd; unpack it first"),
     (b"PK\x03\x04", "a zip archive; unpack it first"),
-    (_TWOBIT[0], "2bit, not {wanted}; `twoBitToFa` makes FASTA of it"),
-    (_TWOBIT[1], "2bit, not {wanted}; `twoBitToFa` makes FASTA of it"),
     (b"BAM\x01", "BAM; convert it with `samtools fasta`"),
     (b"CRAM", "CRAM; convert it with `samtools fasta`"),
     (b"\x89HDF", "HDF5, not {wanted}"),
@@ -54,7 +50,8 @@ _OTHERS: Final[tuple[tuple[bytes, str], ...]] = (
 
 def refuse_other(path: Path, head: bytes, wanted: str = "FASTA") -> None:
     """A `SourceError` that names what the file is, where its first bytes are those of something that is no FASTA."""
-    for start, name in _OTHERS:
+    formats = [(start, f"{one.name}, not {{wanted}}; {one.cure}") for one in FORMATS for start in one.starts]
+    for start, name in (*formats, *_OTHERS):
         if head.startswith(start):
             raise SourceError(f"{name_input(path)} is {name.format(wanted=wanted)}")
     if b"\0" in head[:4096]:
@@ -66,7 +63,7 @@ class Source:
 
     After the last block `sha256` is that of the bytes as they came, and `gzi` the block offsets of a bgzip file
     (compressed, decompressed) without the first and the empty last, as htslib's index has them. `str(source)` is what a
-    sentence calls it.
+    sentence calls it. `kind` is plain, gzip, bgzip or the name of a format that is no FASTA.
     """
 
     def __init__(self, path: Path, *, threads: int = 1) -> None:
@@ -86,16 +83,19 @@ class Source:
             raise SourceError(f"{self} cannot be read: {fault.strerror}") from None
         # What a stream gave it does not give again: it stays open, and its first bytes are kept.
         self._begun = (head, handle) if self.streamed else None
-        self.kind: Kind = _kind(head)
+        self.format = find_format(head)  # None = FASTA
+        self.kind = _compression(head) if self.format is None else self.format.name
         self.done = 0  # bytes of the file that were read
         self.gzi: list[tuple[int, int]] = []
         self._digest = sha256()
-        if not self.streamed or not head or self.kind == "2bit":
+        if not self.streamed or not head or self.format is not None:
             self._open.close()
         if not head:
             raise SourceError(f"{self} is empty")
-        if self.streamed and self.kind == "2bit":
-            raise SourceError(f"{self} is 2bit, whose records are read by their place; save it to a file and name it")
+        if self.streamed and self.format is not None:
+            raise SourceError(
+                f"{self} is {self.format.name}, whose records are read by their place; save it to a file and name it"
+            )
 
     def __str__(self) -> str:
         return name_input(self.path)
@@ -128,7 +128,7 @@ class Source:
             yield b"".join(parts)
 
     def _pieces(self) -> Iterator[bytes]:
-        return self._raw() if self.kind in ("plain", "2bit") else self._unzipped()
+        return self._unzipped() if self.kind in ("gzip", "bgzip") else self._raw()
 
     def _raw(self) -> Iterator[bytes]:
         with self._open:
@@ -179,7 +179,7 @@ class Source:
         self.gzi.pop()
         # Only this marker tells a file that was cut between two blocks from a whole one (SAM specification, 4.1.2).
         if out and (not self.gzi or self.gzi[-1][1] != out):
-            if self.gzi and not self.streamed and _kind(self._head(self.gzi[-1][0])) != "bgzip":
+            if self.gzi and not self.streamed and _compression(self._head(self.gzi[-1][0])) != "bgzip":
                 self.kind, self.gzi = "gzip", []  # ordinary gzip was put behind it: whole, but without blocks
                 return
             raise SourceError(f"{self} is a bgzip file without its end marker, so it was cut short; fetch it again")
@@ -199,9 +199,7 @@ class Source:
                 handle.write(struct.pack("<QQ", *pair))
 
 
-def _kind(head: bytes) -> Kind:
-    if head[:4] in _TWOBIT:
-        return "2bit"
+def _compression(head: bytes) -> str:
     if not head.startswith(_GZIP):
         return "plain"
     # BGZF is gzip with an extra field whose subfield is named BC (SAM specification, section 4.1).

@@ -54,6 +54,9 @@ class TwoBit:
             edges[min(last, end) - start] -= 1
         return tokens | np.where(np.cumsum(edges[:-1], dtype=np.int8) > 0, np.uint8(MASKED), np.uint8(0))
 
+    def bases(self, name: str, start: int, end: int) -> Bases:
+        return Bases(self.tokens(name, start, end))
+
     def close(self) -> None:
         self._reader.close()
 

@@ -13,11 +13,11 @@ import numpy as np
 from dnagoat.errors import OptionError, WindowError
 from dnagoat.evaluation.outputs.readings import Reading, codes_of
 from dnagoat.evaluation.outputs.rows import Cell
-from dnagoat.evaluation.outputs.sequences import read_records
 from dnagoat.genome.alphabet import CODE, Codes, encode, reverse_complement
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.read.bed import Bed, Stretch, locate_whole, read_bed
 from dnagoat.genome.read.genome import Genome, open_genome
+from dnagoat.genome.read.in_order import read_records
 from dnagoat.genome.windows import SPLITS, Split
 from dnagoat.progress import Progress, silent
 from dnagoat.streams import refuse_two_readers
