@@ -57,14 +57,14 @@ def may_fill(out: Path, option: str) -> None:
 
 
 @contextmanager
-def new_folder(out: Path, who: str, may_replace: Callable[[], None]) -> Iterator[Path]:
+def new_folder(out: Path, option: str, who: str, may_replace: Callable[[], None]) -> Iterator[Path]:
     """Yields a private folder that becomes `out` on success and is removed on failure; one at a time for one `out`.
 
     `may_replace` raises where what is there has to stay: asked first, and again before it is replaced. The lock is on
     the private folder itself, so it falls when its holder does, however it dies; what a killed one left behind is wiped
-    by the next. An `OptionError` where another process is at it; `who` says what that is.
+    by the next. An `OptionError` where another process is at it; `who` says what that is, `option` what names `out`.
     """
-    refuse_stream(out, "--out")
+    refuse_stream(out, option)
     may_replace()
     target = follow(out)
     aside = target.with_name(f".{target.name}.partial")
@@ -81,14 +81,14 @@ def new_folder(out: Path, who: str, may_replace: Callable[[], None]) -> Iterator
 
 
 @contextmanager
-def fill_alone(out: Path, who: str) -> Iterator[None]:
+def fill_alone(out: Path, option: str, who: str) -> Iterator[None]:
     """Holds the folder `out` until files were put into it; one that it makes, and that stays empty, goes."""
-    may_fill(out, "--out")
+    may_fill(out, option)
     folder = follow(out)
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        with only_writer(folder, f"another {who} is writing {out}; wait for it, or give another --out"):
+        with only_writer(folder, f"another {who} is writing {out}; wait for it, or give another {option}"):
             yield
     finally:
         with suppress(OSError):  # not empty: files were put there

@@ -118,7 +118,7 @@ class Report:
 
 def new_report(out: Path, *, force: bool = False) -> AbstractContextManager[Path]:
     """A private folder that becomes the report `out`; one report at a time is made for one folder."""
-    return new_folder(out, "report", lambda: free(out, force=force))
+    return new_folder(out, "--out", "report", lambda: free(out, force=force))
 
 
 def free(out: Path, *, force: bool = False) -> None:

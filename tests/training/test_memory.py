@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,26 +35,19 @@ from tests.training.conftest import SMALL
 FAMILIES: tuple[Family, ...] = ("words", "gaps", "copies")
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    lengths = {"a": 9000, "val": 2000, "test": 2000}
-    contigs = {name: repetitive(length, seed) for seed, (name, length) in enumerate(lengths.items())}
-    return dataset_of(tmp_path_factory.mktemp("memory"), contigs, window=64)
+@pytest.fixture
+def config(remembering: Callable[[tuple[Family, ...]], RunConfig]) -> RunConfig:
+    return remembering(FAMILIES)
 
 
-@pytest.fixture(scope="module")
-def remembering(data: Dataset) -> RunConfig:
-    return configure("tiny", str(data.path), data.content_hash, data.window, {**SMALL, "model.memory": FAMILIES})
-
-
-def test_resume_equals_uninterrupted_bit_for_bit(remembering: RunConfig, tmp_path: Path) -> None:
-    for _ in train(remembering, tmp_path / "whole"):
+def test_resume_equals_uninterrupted_bit_for_bit(config: RunConfig, tmp_path: Path) -> None:
+    for _ in train(config, tmp_path / "whole"):
         pass
-    stopped = train(remembering, tmp_path / "parts")
+    stopped = train(config, tmp_path / "parts")
     for _ in range(7):
         next(stopped)
     stopped.close()
-    for _ in train(remembering, tmp_path / "parts", resume=True):
+    for _ in train(config, tmp_path / "parts", resume=True):
         pass
     whole, parts = (open_run(tmp_path / name) for name in ("whole", "parts"))
     first, second = (load_file(run.checkpoint("last") / "weights.safetensors") for run in (whole, parts))
@@ -62,9 +56,9 @@ def test_resume_equals_uninterrupted_bit_for_bit(remembering: RunConfig, tmp_pat
     assert whole.config.memory_tables == open_reader(FAMILIES, whole.dataset()).memory.name
 
 
-def test_a_run_names_its_tables(remembering: RunConfig, tmp_path: Path) -> None:
+def test_a_run_names_its_tables(config: RunConfig, tmp_path: Path) -> None:
     """A model reads by itself, with the tables that it was trained with and no others."""
-    for _ in train(remembering, tmp_path / "run"):
+    for _ in train(config, tmp_path / "run"):
         pass
     run = open_run(tmp_path / "run")
     codes = run.dataset().codes(*map(int, run.dataset().spans("test")[0]))[None, :64]
@@ -80,16 +74,16 @@ def test_a_run_names_its_tables(remembering: RunConfig, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("processes", [1, 2])
-def test_features_are_those_of_the_windows(data: Dataset, remembering: RunConfig, processes: int) -> None:
+def test_features_are_those_of_the_windows(repetitive_data: Dataset, config: RunConfig, processes: int) -> None:
     """Every process gets those of its own windows, in micro-batches, whichever step is asked for."""
-    reader = Reader(open_memory(data), FAMILIES)
-    settings = remembering.train.but(micro_batch=1)
-    every = MemoryFeed(Feed.of(data, remembering.train), reader)
+    reader = Reader(open_memory(repetitive_data), FAMILIES)
+    settings = config.train.but(micro_batch=1)
+    every = MemoryFeed(Feed.of(repetitive_data, config.train), reader)
     for step in (1, 2, 65):
         whole = every.features(step)[0]
         rows = []
         for rank in range(processes):
-            mine = MemoryFeed(Feed.of(data, settings, rank, processes), reader)
+            mine = MemoryFeed(Feed.of(repetitive_data, settings, rank, processes), reader)
             rows += [part.says for part in mine.features(step)]
             mine.close()
         np.testing.assert_array_equal(np.concatenate(rows), whole.says)
@@ -141,18 +135,18 @@ def test_a_known_chain_gives_its_entropy_and_not_less(tmp_path: Path) -> None:
     assert kept.votes.sum() > 0, "without leaving out a training window is its own copy"
 
 
-def test_another_datasets_memory_is_refused(data: Dataset, tmp_path: Path) -> None:
+def test_another_datasets_memory_is_refused(repetitive_data: Dataset, tmp_path: Path) -> None:
     other = dataset_of(tmp_path, {"a": repetitive(3000, 8), "val": repetitive(500, 9), "test": repetitive(500, 10)}, 64)
-    (other.path / "memory").symlink_to(open_memory(data).path)
+    (other.path / "memory").symlink_to(open_memory(repetitive_data).path)
     with pytest.raises(DatasetError, match="is the memory of dataset"):
         open_memory(other)
 
 
-def test_runs_side_by_side_share_the_tables_that_are_counted_for_them(remembering: RunConfig, tmp_path: Path) -> None:
+def test_runs_side_by_side_share_the_tables_that_are_counted_for_them(config: RunConfig, tmp_path: Path) -> None:
     """Where nothing has been counted yet; the runs are continued by the same call."""
-    shutil.copytree(remembering.dataset, tmp_path / "data", ignore=shutil.ignore_patterns("memory"))
-    config = remembering.but(dataset=str(tmp_path / "data"))
-    runs = [PlannedRun(config, tmp_path / "first"), PlannedRun(config, tmp_path / "second")]
+    shutil.copytree(config.dataset, tmp_path / "data", ignore=shutil.ignore_patterns("memory"))
+    elsewhere = config.but(dataset=str(tmp_path / "data"))
+    runs = [PlannedRun(elsewhere, tmp_path / "first"), PlannedRun(elsewhere, tmp_path / "second")]
     heard: list[str] = []
     for _ in range(2):
         train_side_by_side(runs, jobs=2, threads=1, device="cpu", progress=lambda name, *_: heard.append(name))
@@ -162,18 +156,18 @@ def test_runs_side_by_side_share_the_tables_that_are_counted_for_them(rememberin
     assert all(run.done for run in runs)
 
 
-def test_a_plan_tells_what_the_tables_take(data: Dataset, remembering: RunConfig) -> None:
-    open_memory(data)
-    told = plan(remembering, torch.device("cpu"), dataset=data).memory
-    assert told == plan_memory(data) and told is not None and told.built
+def test_a_plan_tells_what_the_tables_take(repetitive_data: Dataset, config: RunConfig) -> None:
+    open_memory(repetitive_data)
+    told = plan(config, torch.device("cpu"), dataset=repetitive_data).memory
+    assert told == plan_memory(repetitive_data) and told is not None and told.built
     assert (
-        plan(remembering.but(model=remembering.model.but(memory=())), torch.device("cpu"), dataset=data).memory is None
+        plan(config.but(model=config.model.but(memory=())), torch.device("cpu"), dataset=repetitive_data).memory is None
     )
     lines = {
         row.head: row
-        for row in plan_table(remembering, plan(remembering, torch.device("cpu"), dataset=data), "cpu", 1).rows
+        for row in plan_table(config, plan(config, torch.device("cpu"), dataset=repetitive_data), "cpu", 1).rows
     }
     assert lines["memory's tables"].cells[0].text == "0.07 GB" and "left out of memory" not in lines
-    short = replace(plan(remembering, torch.device("cpu")), memory=replace(told, built=False, left_out=12_345))
-    lines = {row.head: row for row in plan_table(remembering, short, "cpu", 1).rows}
+    short = replace(plan(config, torch.device("cpu")), memory=replace(told, built=False, left_out=12_345))
+    lines = {row.head: row for row in plan_table(config, short, "cpu", 1).rows}
     assert lines["left out of memory"].cells[0].text == "12,345" and "of one core" in lines["counting"].cells[1].text

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dnagoat_cli.main import app
+from dnagoat_cli.options.weights import Checkpoint, open_where, which_of
 
 EXAMPLES = """
 Export a run: a folder that Hugging Face's transformers loads without dnagoat, or a single safetensors file.
@@ -31,7 +32,7 @@ def export(
     run: Annotated[Path, typer.Argument(help="Folder that `train` wrote.")],
     out: Annotated[Path, typer.Argument(help="Folder to write, or the .safetensors file.")],
     to: Annotated[str, typer.Option(help="hf (a folder for transformers) or safetensors (one file).")] = "hf",
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
+    checkpoint: Checkpoint = "best",
     without_memory: Annotated[
         bool,
         typer.Option(
@@ -45,24 +46,18 @@ def export(
     device: Annotated[str, typer.Option(help="Where --without-memory is measured: auto, cpu, cuda, cuda:N.")] = "cpu",
     force: Annotated[bool, typer.Option("--force", help="Replace an export that is there.")] = False,
 ) -> None:
-    from dnagoat.errors import OptionError
     from dnagoat.evaluation.outputs.export import send
-    from dnagoat.training.kept.run import open_run
     from dnagoat_cli.terminal.bar import say, show_progress
     from dnagoat_cli.terminal.exports import show_export
 
-    if checkpoint not in ("best", "last"):
-        raise OptionError(f"--checkpoint {checkpoint}: give best or last")
-    opened = open_run(run)
-    if dataset is not None:
-        opened.dataset(dataset)
+    opened, which = open_where(run, dataset), which_of(checkpoint)
     notes: list[str] = []
     with show_progress("exporting") as progress:
         left = send.export(
             opened,
             out,
             send.form_of(to),
-            which="best" if checkpoint == "best" else "last",
+            which=which,
             without_memory=without_memory,
             device=device,
             force=force,

@@ -42,7 +42,7 @@ def inspect_run(path: Path, request: Request) -> None:
         tables = microscope.tables(result)
         if request.out is not None:
             progress("drawing figures", 0, 0)
-            with fill_alone(request.out, "inspect"):
+            with fill_alone(request.out, "--out", "inspect"):
                 for figure in microscope.figures(result):
                     figure.save(request.out / "figures")
                 for table in tables:

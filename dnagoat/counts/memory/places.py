@@ -26,18 +26,28 @@ Places = NDArray[np.uint32]
 
 
 @compiled
+def read_on(bases: Packed, breaks: Packed, p: Int, known: Int, key: np.uint64) -> tuple[Int, np.uint64]:
+    """How many bases are known up to position p, without a break, and the newest 32 of them."""
+    if broken_at(breaks, p):
+        return 0, key
+    return known + 1, (key >> np.uint64(2)) | (np.uint64(base_at(bases, p)) << np.uint64(62))
+
+
+@compiled
+def seed_of(key: np.uint64) -> Int:
+    """The seed of the place that lies AHEAD of the newest base of a key."""
+    return np.int64((key << _AHEAD_BITS) >> _SHIFT)
+
+
+@compiled
 def count_seeds(bases: Packed, breaks: Packed) -> Places:
     """Where the places of each seed begin, (4^12 + 1,)."""
     first = np.zeros(BUCKETS + 1, np.uint32)
     known, key = 0, np.uint64(0)
     for p in range(32 * len(bases)):
-        if broken_at(breaks, p):
-            known = 0
-            continue
-        known += 1
-        key = (key >> np.uint64(2)) | (np.uint64(base_at(bases, p)) << np.uint64(62))
+        known, key = read_on(bases, breaks, p, known, key)
         if known > REACH + AHEAD:
-            first[np.int64((key << _AHEAD_BITS) >> _SHIFT) + 1] += np.uint32(1)
+            first[seed_of(key) + 1] += np.uint32(1)
     for i in range(BUCKETS):
         first[i + 1] += first[i]
     return first
@@ -49,13 +59,9 @@ def scatter(bases: Packed, breaks: Packed, first: Places, places: Places) -> Non
     free = first.copy()
     known, key = 0, np.uint64(0)
     for p in range(32 * len(bases)):
-        if broken_at(breaks, p):
-            known = 0
-            continue
-        known += 1
-        key = (key >> np.uint64(2)) | (np.uint64(base_at(bases, p)) << np.uint64(62))
+        known, key = read_on(bases, breaks, p, known, key)
         if known > REACH + AHEAD:
-            seed = np.int64((key << _AHEAD_BITS) >> _SHIFT)
+            seed = seed_of(key)
             places[free[seed]] = p - AHEAD
             free[seed] += np.uint32(1)
 

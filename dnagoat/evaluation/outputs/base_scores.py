@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.outputs import readings
-from dnagoat.evaluation.outputs.readings import hold
+from dnagoat.evaluation.outputs.readings import context_and_stride, hold
 from dnagoat.evaluation.outputs.tracks import Segment, open_bedgraph
 from dnagoat.evaluation.scoring.likelihood import CPU_BASES, Floats, base_log_probabilities
 from dnagoat.evaluation.scoring.pieces import sliding
@@ -100,8 +100,7 @@ def score_bases(
 
     A base is read with what lies before it in its record, context - stride bases or more where there are so many.
     """
-    context = context or model.config.context
-    stride = stride or max(context // 2, 1)
+    context, stride = context_and_stride(model, context, stride)
     done = 0
     progress("scoring bases", 0, 0)
     for held in hold(parts_of(read_pieces(path), context, stride), lambda part: part.size):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -12,9 +12,18 @@ from dnagoat.genome.alphabet import CODE, Codes, reverse_complement
 from dnagoat.genome.read.bed import Stretch
 from dnagoat.genome.read.genome import Genome
 
+if TYPE_CHECKING:
+    from dnagoat.model.transformer import DnaLM
+
 AT_ONCE = 1 << 22  # bases that are held together
 
 Item = TypeVar("Item")
+
+
+def context_and_stride(model: DnaLM, context: int | None, stride: int | None) -> tuple[int, int]:
+    """Bases of a piece, and by how many pieces move: what is not given is the training length, and half of that."""
+    context = context or model.config.context
+    return context, stride or max(context // 2, 1)
 
 
 class Reading(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.evaluation.outputs import sequences
-from dnagoat.evaluation.outputs.readings import Reading, codes_of, hold, readings_of, span_of
+from dnagoat.evaluation.outputs.readings import Reading, codes_of, context_and_stride, hold, readings_of, span_of
 from dnagoat.evaluation.outputs.rows import Cell
 from dnagoat.evaluation.outputs.sequences import Record
 from dnagoat.evaluation.outputs.tracks import Segment
@@ -83,8 +83,7 @@ def score_regions(
     stretches = located.stretches
     if track is not None:
         refuse_shared(bed, stretches)
-    context = context or model.config.context
-    stride = stride or max(context // 2, 1)
+    context, stride = context_and_stride(model, context, stride)
     forward = [int(bed.strand_of(stretch.interval) != stretch.plus) for stretch in stretches]
     order = sorted(range(len(stretches)), key=lambda n: _home(stretches[n])) if track else range(len(stretches))
     readings = (reading for n in order for reading in readings_of(n, stretches[n], context, stride))

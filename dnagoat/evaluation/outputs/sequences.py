@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.evaluation.outputs.readings import hold
+from dnagoat.evaluation.outputs.readings import context_and_stride, hold
 from dnagoat.evaluation.scoring.likelihood import score
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.genome.alphabet import Codes, reverse_complement
@@ -89,8 +89,7 @@ def score_sequences(
     progress: Progress = silent,
 ) -> Iterator[Record]:
     """As `score_records`, of names and codes (L,) that are in memory already."""
-    context = context or model.config.context
-    stride = stride or max(context // 2, 1)
+    context, stride = context_and_stride(model, context, stride)
     done = 0
     progress("reading records", 0, 0)
     for held in hold(sequences, lambda named: len(named[1])):

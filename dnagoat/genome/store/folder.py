@@ -15,7 +15,7 @@ from dnagoat.errors import DatasetError
 def new_folder(out: Path, force: bool) -> Iterator[Path]:
     """Yields a private folder that becomes the dataset `out` on success and is removed on failure."""
     try:
-        with folders.new_folder(out, "prepare", lambda: may_replace(out, force)) as aside:
+        with folders.new_folder(out, "--out", "prepare", lambda: may_replace(out, force)) as aside:
             yield aside
     except OSError as fault:
         raise _fault(out, fault) from None

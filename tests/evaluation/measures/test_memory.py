@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from dnagoat.config import Family
+from dnagoat.config import Family, RunConfig
 from dnagoat.counts.memory.experts import experts_of, family_of
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import MeasureOptions
@@ -26,33 +27,22 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.reporting.contents import section_of
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.loop import train
-from dnagoat.training.presets import configure
-from tests.counts.memory.genome import dataset_of, repetitive
-from tests.training.conftest import SMALL
+from tests.counts.memory.genome import repetitive
 
 FAMILIES: tuple[Family, ...] = ("words", "gaps", "copies", "context")
 OPTIONS = MeasureOptions(windows=12, block=256)
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    lengths = {"a": 9000, "val": 2000, "test": 3000}
-    contigs = {name: repetitive(length, seed) for seed, (name, length) in enumerate(lengths.items())}
-    return dataset_of(tmp_path_factory.mktemp("memory"), contigs, window=64)
-
-
-@pytest.fixture(scope="module")
-def run(data: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    options = {**SMALL, "model.memory": FAMILIES}
-    config = configure("tiny", str(data.path), data.content_hash, data.window, options)
+def run(remembering: Callable[[tuple[Family, ...]], RunConfig], tmp_path_factory: pytest.TempPathFactory) -> Run:
     out = tmp_path_factory.mktemp("runs") / "memory"
-    list(train(config, out))
+    list(train(remembering(FAMILIES), out, device="cpu"))
     return open_run(out)
 
 
-def test_parts_are_scored_on_the_bases_of_the_likelihood(run: Run, data: Dataset) -> None:
+def test_parts_are_scored_on_the_bases_of_the_likelihood(run: Run, repetitive_data: Dataset) -> None:
     result = ensure(run, "memory", OPTIONS)
-    scores = scores_of(run, data, OPTIONS)
+    scores = scores_of(run, repetitive_data, OPTIONS)
     assert result["count"] == scores.counts().sum()
     assert result["value"] == pytest.approx(scores.sums().sum() / scores.counts().sum(), abs=1e-5)
     assert [part["part"] for part in result["parts"]] == ["as trained", "transformer", "memory", *FAMILIES]
@@ -66,10 +56,10 @@ def test_parts_are_scored_on_the_bases_of_the_likelihood(run: Run, data: Dataset
     assert result["best_source"] == int(np.argmin([source["value"] for source in result["sources"]]))
 
 
-def test_a_source_alone_costs_what_it_says(run: Run, data: Dataset) -> None:
-    result, starts = ensure(run, "memory", OPTIONS), data.starts("test")
+def test_a_source_alone_costs_what_it_says(run: Run, repetitive_data: Dataset) -> None:
+    result, starts = ensure(run, "memory", OPTIONS), repetitive_data.starts("test")
     chosen = starts[np.linspace(0, len(starts) - 1, 12).round().astype(int)]
-    symbols, targets = to_inputs_targets(gather(data.tokens, chosen, 64))
+    symbols, targets = to_inputs_targets(gather(repetitive_data.tokens, chosen, 64))
     memory = run.model().memory
     assert memory is not None
     said = memory.look_up(torch.from_numpy(symbols))[0].says.numpy()
@@ -111,7 +101,7 @@ def test_a_model_without_memory_has_no_parts(run: Run) -> None:
         measure_memory(Run(run.path, config), OPTIONS)
 
 
-def test_every_other_measure_takes_memory(run: Run, data: Dataset, tmp_path: Path) -> None:
+def test_every_other_measure_takes_memory(run: Run, repetitive_data: Dataset, tmp_path: Path) -> None:
     asked = TrajectoryOptions(prompts=4, prompt_length=40, length=60, samples=2, gc_window=20, gc_stride=10)
     for name in ("memory", "rc", "inspect", "generation"):
         result = ensure(run, name, OPTIONS.but(trajectory=asked))
@@ -124,7 +114,7 @@ def test_every_other_measure_takes_memory(run: Run, data: Dataset, tmp_path: Pat
     assert ensure(run, "generation", weaker, force=True)["log_probability"] != result["log_probability"]
     looked = ensure(run, "inspect", OPTIONS.but(trajectory=asked))
     assert [row["family"] for row in looked["trust"]] == [source["family"] for source in sources(FAMILIES)]
-    (record,) = score_sequences(run.model(), [("one", data.codes(0, 100))], 256)
+    (record,) = score_sequences(run.model(), [("one", repetitive_data.codes(0, 100))], 256)
     assert math.isfinite(record.forward) and record.scored > 0
 
 

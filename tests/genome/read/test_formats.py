@@ -78,7 +78,7 @@ def test_one_declaration_is_enough(toy: Path, tmp_path: Path) -> None:
     assert {name: decode(codes) for name, codes in read_records(toy)} == RECORDS
     assert [name for name, codes in read_pieces(toy) if codes is None] == list(RECORDS)
     assert {prompt.name: decode(prompt.codes) for prompt in from_fasta(toy, pytest.fail)} == RECORDS
-    with pytest.raises(SourceError, match="genome.toy is toy, not .*; `untoy` makes FASTA of it"):
+    with pytest.raises(SourceError, match=r"genome\.toy is toy, not .*; `untoy` makes FASTA of it"):
         read_bed(toy)
 
 

@@ -21,7 +21,7 @@ import dnagoat
 from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.evaluation.outputs.embeddings.layers import Layer, find_layer, states
 from dnagoat.evaluation.outputs.embeddings.texts import Text
-from dnagoat.evaluation.outputs.readings import cuts, hold
+from dnagoat.evaluation.outputs.readings import context_and_stride, cuts, hold
 from dnagoat.evaluation.scoring.likelihood import CPU_BASES
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.frozen import Frozen
@@ -100,8 +100,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         self.layer = find_layer(self.model, self.options.layer)
-        self.context = self.options.context or self.model.config.context
-        self.stride = self.options.stride or max(self.context // 2, 1)
+        self.context, self.stride = context_and_stride(self.model, self.options.context, self.options.stride)
         sliding([(0, 1)], self.context, self.stride)  # says what a stride may be
         if self.model.embedding.weight.device.type == "cpu":
             self.batch_bases = min(self.batch_bases, CPU_BASES)

@@ -48,7 +48,7 @@ def import_model(path: Path, out: Path, dataset: Path | None = None) -> Run:
         best_val_nll=record["val_nll"],
         val_nll=record["val_nll"],
     )
-    with new_folder(out, "import", lambda: _check_place(out)) as folder:
+    with new_folder(out, "OUT", "import", lambda: _check_place(out)) as folder:
         write_json(folder / CONFIG, config.model_dump(mode="json"))
         save(folder, Checkpoint(state, weights_of(model)), keep=1)
     return open_run(out)

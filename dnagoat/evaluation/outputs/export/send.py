@@ -57,7 +57,7 @@ def export(
     if form == "hf":
         from dnagoat.evaluation.outputs.export.huggingface import write_folder
 
-        with new_folder(out, "export", lambda: _check_place(out, form, force=force)) as folder:
+        with new_folder(out, "OUT", "export", lambda: _check_place(out, form, force=force)) as folder:
             write_folder(taken, folder)
     else:
         from dnagoat.evaluation.outputs.export.single import write_file

@@ -58,7 +58,7 @@ def new_result(out: Path, *, force: bool) -> Iterator[None]:
     """Holds the folder of a probe until its result is written; refuses one that already holds a result."""
     if (out / FILE).exists() and not force:
         raise RunError(f"{out} already holds a probe's result; give another --out, or --force to replace it")
-    with fill_alone(out, "probe"):
+    with fill_alone(out, "--out", "probe"):
         yield
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 import dnagoat
 import dnagoat.evaluation.outputs.export.memory_cost as memory_cost
+from dnagoat.config import Family, RunConfig
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.outputs.export.arrive import import_model
 from dnagoat.evaluation.outputs.export.memory_cost import MemoryCost
@@ -22,24 +24,15 @@ from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.loop import train
 from dnagoat.training.presets import configure
 from dnagoat_cli import app
-from tests.counts.memory.genome import dataset_of, repetitive
+from tests.counts.memory.genome import repetitive
 from tests.training.conftest import SMALL
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    lengths = {"a": 9000, "val": 2000, "test": 2000}
-    contigs = {name: repetitive(length, seed) for seed, (name, length) in enumerate(lengths.items())}
-    return dataset_of(tmp_path_factory.mktemp("memory"), contigs, window=64)
-
-
-@pytest.fixture(scope="module")
-def run(data: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Run:
-    path = tmp_path_factory.mktemp("runs") / "remembering"
-    options = {**SMALL, "model.memory": ("words", "gaps", "copies")}
-    for _ in train(configure("tiny", str(data.path), data.content_hash, data.window, options), path, device="cpu"):
-        pass
-    return open_run(path)
+def run(remembering: Callable[[tuple[Family, ...]], RunConfig], tmp_path_factory: pytest.TempPathFactory) -> Run:
+    out = tmp_path_factory.mktemp("runs") / "memory"
+    list(train(remembering(("words", "gaps", "copies")), out, device="cpu"))
+    return open_run(out)
 
 
 def test_it_is_no_folder_unasked(run: Run, tmp_path: Path) -> None:
@@ -64,9 +57,9 @@ def test_the_transformer_alone_is_the_model_whose_memory_knows_nothing(run: Run,
         torch.testing.assert_close(alone(codes).log_softmax(-1), blank, atol=2e-6, rtol=0)
 
 
-def test_what_it_costs_is_what_evaluation_says(run: Run, data: Dataset, tmp_path: Path) -> None:
+def test_what_it_costs_is_what_evaluation_says(run: Run, repetitive_data: Dataset, tmp_path: Path) -> None:
     cost = export(run, tmp_path / "out", without_memory=True).without_memory
-    back = import_model(tmp_path / "out", tmp_path / "back", data.path)
+    back = import_model(tmp_path / "out", tmp_path / "back", repetitive_data.path)
     assert cost is not None
     for each, said in ((run, cost.with_memory), (back, cost.without)):
         found = dnagoat.evaluate(each, "nll", split="val", device="cpu", resamples=1000)["value"]
@@ -105,23 +98,23 @@ def test_without_a_validation_window_nobody_knows_what_it_costs(tmp_path: Path) 
     assert "Nothing was measured" in (tmp_path / "out" / "README.md").read_text()
 
 
-def test_import_says_that_memory_needs_the_dataset(run: Run, data: Dataset, tmp_path: Path) -> None:
+def test_import_says_that_memory_needs_the_dataset(run: Run, repetitive_data: Dataset, tmp_path: Path) -> None:
     export(run, tmp_path / "x.safetensors", "safetensors")
     alone = CliRunner().invoke(app, ["import", str(tmp_path / "x.safetensors"), str(tmp_path / "alone")])
     assert alone.exit_code == 0 and "looks words up in its training split" in alone.stderr
     assert "give --dataset here" in alone.stderr
     asked = CliRunner().invoke(
-        app, ["score", "sequences", str(tmp_path / "alone"), str(data.path.parent / "genome.fa")]
+        app, ["score", "sequences", str(tmp_path / "alone"), str(repetitive_data.path.parent / "genome.fa")]
     )
     assert asked.exit_code == 2 and asked.stderr.strip().endswith("say where it lies now with --dataset DATASET")
-    words = ["import", str(tmp_path / "x.safetensors"), str(tmp_path / "whole"), "--dataset", str(data.path)]
+    words = ["import", str(tmp_path / "x.safetensors"), str(tmp_path / "whole"), "--dataset", str(repetitive_data.path)]
     assert CliRunner().invoke(app, words).stderr == ""
 
 
-def test_in_one_file_it_is_whole_and_finds_its_tables_again(run: Run, data: Dataset, tmp_path: Path) -> None:
+def test_in_one_file_it_is_whole_and_finds_its_tables_again(run: Run, repetitive_data: Dataset, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["export", str(run.path), str(tmp_path / "x.safetensors"), "--to", "safetensors"])
     assert done.exit_code == 0 and "GB of tables, which is not in the file: keep the dataset" in done.stderr
-    back = import_model(tmp_path / "x.safetensors", tmp_path / "back", data.path)
+    back = import_model(tmp_path / "x.safetensors", tmp_path / "back", repetitive_data.path)
     assert back.config.memory_tables == run.config.memory_tables
     (own,), (again,) = (dnagoat.generate(each, ["ACGTACCA"], 30, temperature=0, device="cpu") for each in (run, back))
     assert own.bases == again.bases
