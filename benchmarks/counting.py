@@ -24,7 +24,7 @@ import torch
 from rows import Row, finish, interleaved
 
 from dnagoat.config import Family, ModelConfig, RunConfig
-from dnagoat.counts.memory.cost import plan_memory
+from dnagoat.counts.memory.budget import plan_memory
 from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import BUDGET, open_memory
 from dnagoat.generation.continuation import generate

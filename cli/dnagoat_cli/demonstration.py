@@ -125,7 +125,7 @@ def train_arm(plan: Places, dataset: Dataset, arm: str, force: bool) -> Run:
     return open_run(out)
 
 
-def write_samples(plan: Places, runs: Sequence[Run]) -> None:
+def write_samples(runs: Sequence[Run]) -> None:
     """A FASTA of test prompts continued by each model."""
     from dnagoat.generation.prompts import from_split
     from dnagoat.generation.sampling import SamplingOptions

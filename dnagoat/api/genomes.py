@@ -95,8 +95,8 @@ def score_regions(
     from dnagoat.evaluation.outputs import regions
     from dnagoat.evaluation.outputs.tracks import open_tracks
     from dnagoat.genome.read.bed import read_bed
+    from dnagoat.genome.read.chrom_sizes import Sizes, read_sizes
     from dnagoat.genome.read.genome import open_genome
-    from dnagoat.genome.read.sizes import Sizes, read_sizes
     from dnagoat.training.launch.processes import pick_device
 
     opened = open_run(run) if isinstance(run, Path | str) else run

@@ -12,7 +12,7 @@ from dnagoat.files import as_utf8
 from dnagoat.genome.dataset import Contig, SourceRecord, apart
 from dnagoat.genome.fetch.assemblies import Assembly, cache_folder, catalogue
 from dnagoat.genome.fetch.download import fetch
-from dnagoat.genome.read.formats import FORMATS
+from dnagoat.genome.read.genome_formats import FORMATS
 from dnagoat.genome.read.records import Bases, Header, Records
 from dnagoat.genome.read.source import Source
 from dnagoat.progress import StageProgress

@@ -53,7 +53,7 @@ def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelC
     if ".normaliser." in name:
         return torch.zeros(shape)
     if name.startswith("memory."):
-        return memory_start(seed, name, parameter, config)
+        return memory_start(seed, name, parameter)
     if isinstance(owner, torch.nn.LayerNorm):
         return torch.ones(shape) if name.endswith(".weight") else torch.zeros(shape)
     if name.endswith((".query.weight", ".key.weight")):
@@ -65,7 +65,7 @@ def _start(model: DnaLM, seed: int, name: str, parameter: Tensor, config: ModelC
     return normal(seed, name, shape, SD / math.sqrt(2 * config.layers) if last else SD)
 
 
-def memory_start(seed: int, name: str, parameter: Tensor, config: ModelConfig) -> Tensor:
+def memory_start(seed: int, name: str, parameter: Tensor) -> Tensor:
     """At first the experts are averaged: gates are equal, and what changes them, or is added, is 0."""
     if name.endswith(("memory.levels", "memory.prior", "memory.gates")):
         return parameter.detach().clone()

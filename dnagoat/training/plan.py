@@ -16,7 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import saved_tensors_hooks
 
 from dnagoat.config import ModelConfig, RunConfig
-from dnagoat.counts.memory.cost import MemoryCost, plan_memory
+from dnagoat.counts.memory.budget import MemoryCost, plan_memory
 from dnagoat.counts.memory.features import blank
 from dnagoat.free_memory import free_memory
 from dnagoat.genome.dataset import Dataset

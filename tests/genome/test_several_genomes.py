@@ -18,7 +18,7 @@ from dnagoat.genome.dataset import Dataset, open_dataset
 from dnagoat.genome.passport import remarks
 from dnagoat.genome.place import Names
 from dnagoat.genome.preparation import PrepareOptions, command, prepare
-from dnagoat.genome.read.sizes import Sizes
+from dnagoat.genome.read.chrom_sizes import Sizes
 from dnagoat.genome.store.verify import verify
 from dnagoat_cli import app
 from tests.genome.small import fasta, random_bases

@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from dnagoat.config import Family, RunConfig
-from dnagoat.counts.memory.cost import plan_memory
+from dnagoat.counts.memory.budget import plan_memory
 from dnagoat.counts.memory.opening import open_reader
 from dnagoat.counts.memory.reading import Reader
 from dnagoat.counts.memory.tables import open_memory

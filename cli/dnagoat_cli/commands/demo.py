@@ -43,6 +43,6 @@ def demo(
     with stages.own_advice():
         dataset = stages.prepare_dataset(plan, force)
         runs = [stages.train_arm(plan, dataset, arm, force) for arm in stages.ARMS]
-        stages.write_samples(plan, runs)
+        stages.write_samples(runs)
         stages.write_report(plan, runs, force)
     stages.farewell(plan, monotonic() - began)

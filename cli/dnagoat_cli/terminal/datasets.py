@@ -26,7 +26,7 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 
 def count_training(dataset: Dataset, budget: float) -> None:
     """Builds the memory of a dataset within `budget` GB, under a bar; says what that takes and leaves out."""
-    from dnagoat.counts.memory.cost import plan_memory
+    from dnagoat.counts.memory.budget import plan_memory
     from dnagoat.counts.memory.tables import MOST_BASES, open_memory
     from dnagoat.progress import Stage
 

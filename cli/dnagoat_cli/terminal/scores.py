@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dnagoat.evaluation.outputs.rows import Cell
     from dnagoat.evaluation.outputs.tracks import Segment
     from dnagoat.evaluation.outputs.variants.calls import Survey
-    from dnagoat.genome.read.sizes import Sizes
+    from dnagoat.genome.read.chrom_sizes import Sizes
     from dnagoat.model.transformer import DnaLM
     from dnagoat.progress import Progress
     from dnagoat.training.kept.run import Run
@@ -50,7 +50,7 @@ class Places:
 
     def sizes(self) -> Sizes:
         """The lengths of chromosomes that were given."""
-        from dnagoat.genome.read.sizes import Sizes, read_sizes
+        from dnagoat.genome.read.chrom_sizes import Sizes, read_sizes
 
         return Sizes() if self.chrom_sizes is None else read_sizes(self.chrom_sizes)
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.evaluation.comparison.arms import setting_of
-from dnagoat.evaluation.comparison.reach import bases_to_reach
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.scoring.intervals import BLOCK_BASES, LEVEL, RESAMPLES, block_bootstrap, listed
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
@@ -31,6 +30,7 @@ from dnagoat.genome.alphabet import MASKED
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.windows import Split
 from dnagoat.progress import Progress, relabelled, silent
+from dnagoat.training.kept.learning_curve import bases_to_reach
 from dnagoat.training.kept.run import open_run
 
 FILE = "comparison.json"

@@ -10,13 +10,6 @@ import torch
 from torch import Tensor
 
 
-class Bounds(NamedTuple):
-    """Between which weights the attention must lie, given the prior and the content's range; each (..., T, S)."""
-
-    low: Tensor
-    high: Tensor
-
-
 class Margin(NamedTuple):
     """By how much a key beats its strongest competitor, split in two parts that add up to it; each (..., T)."""
 
@@ -44,16 +37,6 @@ def content_range(scores: Tensor, allowed: Tensor, tau: float = 1.0) -> Tensor:
     highest = scores.masked_fill(~allowed, -torch.inf).amax(-1)
     lowest = scores.masked_fill(~allowed, torch.inf).amin(-1)
     return (highest - lowest) / tau
-
-
-def convergence_bounds(log_prior: Tensor, omega: Tensor, allowed: Tensor) -> Bounds:
-    """pi exp(-omega) <= p <= pi exp(omega), GOAT paper's convergence theorem (arXiv 2601.15380).
-
-    `omega` (..., T) comes from `content_range` over the same allowed keys.
-    """
-    prior = normalised(log_prior, allowed)
-    reach = omega.unsqueeze(-1)
-    return Bounds(prior * (-reach).exp(), prior * reach.exp())
 
 
 def tightness(weights: Tensor, log_prior: Tensor, scores: Tensor, allowed: Tensor, tau: float = 1.0) -> Tensor:

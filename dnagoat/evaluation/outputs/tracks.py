@@ -21,7 +21,7 @@ from dnagoat.evaluation.scoring.likelihood import Scores
 from dnagoat.evaluation.scoring.pieces import contig_index
 from dnagoat.files import BYTES, may_write, plain_name, written_whole
 from dnagoat.genome.dataset import Contig, Dataset
-from dnagoat.genome.read.sizes import Sizes
+from dnagoat.genome.read.chrom_sizes import Sizes
 from dnagoat.genome.windows import Split
 
 LINES = 1 << 16  # bases written at once

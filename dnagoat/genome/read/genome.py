@@ -14,7 +14,7 @@ from dnagoat.errors import SourceError
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import find_place
 from dnagoat.genome.read.fasta import Fasta
-from dnagoat.genome.read.formats import Format
+from dnagoat.genome.read.genome_formats import Format
 from dnagoat.genome.read.records import Bases, ByPlace
 from dnagoat.genome.read.scan import FastaScan
 from dnagoat.genome.read.source import Source

@@ -14,7 +14,7 @@ from isal.igzip_lib import IsalError
 
 from dnagoat.errors import SourceError
 from dnagoat.genome.read.ahead import ahead
-from dnagoat.genome.read.formats import FORMATS, find_format
+from dnagoat.genome.read.genome_formats import FORMATS, find_format
 from dnagoat.streams import is_stream, name_input, open_input
 
 READ: Final = 1 << 18  # bytes of the file at a time

@@ -10,7 +10,7 @@ from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
-    from dnagoat.counts.memory.cost import MemoryCost
+    from dnagoat.counts.memory.budget import MemoryCost
     from dnagoat.evaluation.comparison.experiment import Comparison
     from dnagoat.evaluation.comparison.forecast import Forecast
     from dnagoat.training.plan import RunCost

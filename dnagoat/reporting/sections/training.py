@@ -15,7 +15,7 @@ from dnagoat.reporting.sections.baselines import find_baseline
 from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Column, Table
-from dnagoat.training.kept.late_losses import late_losses
+from dnagoat.training.kept.learning_curve import late_losses
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

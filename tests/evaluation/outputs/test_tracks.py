@@ -12,7 +12,7 @@ from dnagoat.evaluation.scoring.pieces import sliding, stretches
 from dnagoat.genome.alphabet import decode, encode, reverse_complement
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.preparation import PrepareOptions, prepare
-from dnagoat.genome.read.sizes import Sizes, read_sizes
+from dnagoat.genome.read.chrom_sizes import Sizes, read_sizes
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from dnagoat.errors import OptionError
 from dnagoat.files import read_json
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.event_log import log_steps
-from dnagoat.training.kept.late_losses import late_losses
 from dnagoat.training.kept.metrics import FORGET, forget_peaks, resident_peak
 from dnagoat.training.kept.run import open_run
 from dnagoat.training.loop import train
@@ -62,13 +61,6 @@ def test_the_summary(run: Path, config: RunConfig) -> None:
     assert summary["kernel"]
     assert summary["train_nll"] == pytest.approx(np.mean([row["loss"] for row in rows[8:12]]))  # since validation 8
     assert summary["val_nll"] == rows[-1]["val_nll"]
-
-
-def test_late_losses_end_at_the_last_validation() -> None:
-    rows = [{"loss": float(step), "val_nll": step / 2 if step in (2, 5) else None} for step in range(1, 8)]
-    assert late_losses(rows) == (4.0, 2.5)
-    assert late_losses(rows[:3]) == (1.5, 1.0)
-    assert late_losses(rows[:1]) == (None, None)
 
 
 def test_tensorboard_holds_the_same_numbers(run: Path) -> None:

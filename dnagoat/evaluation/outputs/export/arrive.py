@@ -16,8 +16,7 @@ from torch import Tensor
 from dnagoat.config import RunConfig
 from dnagoat.errors import DatasetError, OptionError, RunError
 from dnagoat.evaluation.outputs.export.huggingface import INSIDE, WEIGHTS
-from dnagoat.evaluation.outputs.export.leaving import FORMAT
-from dnagoat.evaluation.outputs.export.single import KEY
+from dnagoat.evaluation.outputs.export.leaving import FORMAT, KEY
 from dnagoat.files import read_json, write_json
 from dnagoat.folders import new_folder
 from dnagoat.model.transformer import DnaLM

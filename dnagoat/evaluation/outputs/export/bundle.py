@@ -107,7 +107,7 @@ def _replacement(node: ast.Import | ast.ImportFrom, needed: Collection[str]) -> 
     if package != "dnagoat":
         return None, []
     assert isinstance(node, ast.ImportFrom), f"line {node.lineno}: `import {module}` cannot be rewritten"
-    wholes = [name for name in node.names if _is_module(f"{module}.{name.name}")]
+    wholes = [name for name in node.names if _source(f"{module}.{name.name}").is_file()]
     parts = [name for name in node.names if name not in wholes]
     lines = [
         f"from .{_stem(f'{module}.{name.name}')} import {ITSELF} as {name.asname or name.name}" for name in wholes
@@ -135,10 +135,6 @@ def _edited(text: str, edits: list[Edit]) -> str:
     for first, last, instead in sorted(edits, reverse=True):
         lines[first - 1 : last] = instead.split("\n") if instead else []
     return "\n".join(lines)
-
-
-def _is_module(name: str) -> bool:
-    return _source(name).is_file()
 
 
 def _source(module: str) -> Path:

@@ -11,7 +11,7 @@ from torch import Tensor
 from dnagoat.evaluation.outputs.export.bundle import bundle, needed_by
 from dnagoat.evaluation.outputs.export.card import card
 from dnagoat.evaluation.outputs.export.leaving import Leaving
-from dnagoat.evaluation.outputs.export.tokens import tokenizer, tokenizer_config
+from dnagoat.evaluation.outputs.export.tokenizer import tokenizer, tokenizer_config
 from dnagoat.files import write_json, write_text
 from dnagoat.genome.alphabet import START, N
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import dnagoat
 from dnagoat.errors import DatasetError
 from dnagoat.evaluation.outputs.export.memory_cost import MemoryCost, memory_cost
-from dnagoat.files import read_json
+from dnagoat.files import read_json, written_whole
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.checkpoint import STATE, load_model, weights_of
 from dnagoat.training.kept.run import Run, Which
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dnagoat.model.transformer import DnaLM
 
 FORMAT: Final = 1  # of the record
+KEY: Final = "dnagoat"  # of a single file's metadata: the record, as JSON
 
 
 @dataclass(frozen=True)
@@ -107,3 +109,11 @@ def tables_note(whole: Leaving) -> str | None:
         f"this model looks words up in its training split{told}, which is not in the file: keep the dataset, and "
         "give it to `dnagoat import --dataset DATASET`"
     )
+
+
+def write_file(leaving: Leaving, file: Path) -> None:
+    """One safetensors file: weights by dnagoat's own names, memory's included, and the record in its metadata."""
+    from safetensors.torch import save_file
+
+    with written_whole(file) as aside:
+        save_file(leaving.weights, aside, {"format": "pt", KEY: json.dumps(leaving.record, ensure_ascii=True)})

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from dnagoat.errors import OptionError
-from dnagoat.evaluation.outputs.export.leaving import Leaving, leaving, transformer_alone
+from dnagoat.evaluation.outputs.export.leaving import Leaving, leaving, transformer_alone, write_file
 from dnagoat.files import may_write
 from dnagoat.folders import may_fill, new_folder
 from dnagoat.progress import Progress, silent
@@ -60,8 +60,6 @@ def export(
         with new_folder(out, "OUT", "export", lambda: _check_place(out, form, force=force)) as folder:
             write_folder(taken, folder)
     else:
-        from dnagoat.evaluation.outputs.export.single import write_file
-
         write_file(taken, out)
     if taken.note:
         say(taken.note)

@@ -153,6 +153,8 @@ def test_nothing_that_is_there_is_replaced_unasked(run: Run, tmp_path: Path) -> 
     assert "no memory to leave out" in asked("export", run.path, tmp_path / "x", "--without-memory")
     assert asked("import", out, tmp_path / "back") == ""
     assert "is there already" in asked("import", out, tmp_path / "back")
+    for words in (("import", out, "/dev/null"), ("export", run.path, "/dev/null")):
+        assert "OUT /dev/null is no folder" in asked(*words)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "one.safetensors", "out", "run"]
 
 

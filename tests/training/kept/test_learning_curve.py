@@ -1,10 +1,10 @@
-"""Bases to reach an NLL: between two validations on a straight line, or never."""
+"""Bases to reach an NLL, between two validations on a straight line, or never; losses at the end."""
 
 from __future__ import annotations
 
 import pytest
 
-from dnagoat.evaluation.comparison.reach import bases_to_reach
+from dnagoat.training.kept.learning_curve import bases_to_reach, late_losses
 
 ROWS = [
     {"bases": bases, "val_nll": nll}
@@ -21,3 +21,10 @@ def test_bases_are_read_off_between_validations(nll: float, bases: int | None) -
 
 def test_without_validation_nothing_is_reached() -> None:
     assert bases_to_reach([{"bases": 10, "val_nll": None}], 2.0) is None
+
+
+def test_late_losses_end_at_the_last_validation() -> None:
+    rows = [{"loss": float(step), "val_nll": step / 2 if step in (2, 5) else None} for step in range(1, 8)]
+    assert late_losses(rows) == (4.0, 2.5)
+    assert late_losses(rows[:3]) == (1.5, 1.0)
+    assert late_losses(rows[:1]) == (None, None)

@@ -14,8 +14,8 @@ from dnagoat.generation.prompts import from_fasta
 from dnagoat.genome.alphabet import CODE, decode
 from dnagoat.genome.preparation import PrepareOptions, prepare
 from dnagoat.genome.read.bed import read_bed
-from dnagoat.genome.read.formats import FORMATS, Format
 from dnagoat.genome.read.genome import open_genome
+from dnagoat.genome.read.genome_formats import FORMATS, Format
 from dnagoat.genome.read.in_order import read_pieces, read_records
 from dnagoat.genome.read.records import Bases, Header, bases_of
 from dnagoat.genome.read.source import Source
@@ -93,4 +93,4 @@ def test_a_format_is_known_to_its_module_and_to_its_declaration() -> None:
             )
             if imported or compared or (isinstance(node, ast.ClassDef) and node.name.startswith("TwoBit")):
                 knowing.add(path.relative_to(HOUSE / "genome" / "read").as_posix())
-    assert knowing == {"formats.py", "twobit.py"}
+    assert knowing == {"genome_formats.py", "twobit.py"}

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dnagoat.counts.memory import cost
-from dnagoat.counts.memory.cost import plan_memory
+from dnagoat.counts.memory.budget import SECONDS_A_BASE, plan_memory
 from dnagoat.counts.memory.tables import FIXED, MOST_BASES, Memory
 from dnagoat.genome.dataset import Dataset
 
@@ -35,4 +34,4 @@ def test_a_whole_genome_is_planned_within_its_budget(tmp_path: Any, budget: floa
     assert planned.bytes <= budget * 1e9 and planned.held <= MOST_BASES and not planned.built
     assert planned.held + planned.left_out == 3_100_000_000
     assert planned.held == MOST_BASES or planned.bytes > 0.98 * budget * 1e9 or planned.held > 0.99 * MOST_BASES
-    assert planned.seconds == pytest.approx(planned.held * cost.SECONDS_A_BASE)
+    assert planned.seconds == pytest.approx(planned.held * SECONDS_A_BASE)
