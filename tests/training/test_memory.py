@@ -67,8 +67,8 @@ def test_a_run_names_its_tables(config: RunConfig, tmp_path: Path) -> None:
     elsewhere = Run(run.path, run.config.but(dataset=str(tmp_path / "gone")))
     elsewhere.dataset(moved)  # as --dataset says where it lies now
     assert torch.equal(window_losses(elsewhere.model(), codes), window_losses(run.model(), codes))
-    config = json.loads((run.path / "config.json").read_text())
-    (run.path / "config.json").write_text(json.dumps({**config, "memory_tables": "others"}))
+    kept = json.loads((run.path / "config.json").read_text())
+    (run.path / "config.json").write_text(json.dumps({**kept, "memory_tables": "others"}))
     with pytest.raises(RunError, match="other tables than the run was trained with"):
         window_losses(open_run(tmp_path / "run").model(), codes)
 

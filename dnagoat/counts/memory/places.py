@@ -43,7 +43,8 @@ def seed_of(key: np.uint64) -> Int:
 def count_seeds(bases: Packed, breaks: Packed) -> Places:
     """Where the places of each seed begin, (4^12 + 1,)."""
     first = np.zeros(BUCKETS + 1, np.uint32)
-    known, key = 0, np.uint64(0)
+    known: Int = 0
+    key = np.uint64(0)
     for p in range(32 * len(bases)):
         known, key = read_on(bases, breaks, p, known, key)
         if known > REACH + AHEAD:
@@ -57,7 +58,8 @@ def count_seeds(bases: Packed, breaks: Packed) -> Places:
 def scatter(bases: Packed, breaks: Packed, first: Places, places: Places) -> None:
     """Puts each place among those of its seed, in the order of the text."""
     free = first.copy()
-    known, key = 0, np.uint64(0)
+    known: Int = 0
+    key = np.uint64(0)
     for p in range(32 * len(bases)):
         known, key = read_on(bases, breaks, p, known, key)
         if known > REACH + AHEAD:
