@@ -147,7 +147,7 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
 
 
 def _title(results: Results) -> str:
-    arms = results.arms or list(dict.fromkeys(str(probe["probe"]) for probe in results.probes))
+    arms = list(results.arms) or list(dict.fromkeys(str(probe["probe"]) for probe in results.probes))
     return f"{listed(arms)} on DNA" if len(arms) < 5 else f"{len(arms)} position schemes on DNA"
 
 

@@ -85,8 +85,9 @@ class Results:
     manifests: list[Result] = field(default_factory=list)  # of the datasets that are still there
 
     @property
-    def arms(self) -> list[str]:
-        return list(dict.fromkeys(run.arm for run in self.runs))
+    def arms(self) -> dict[str, str]:
+        """The position scheme of each arm, in the order of the runs."""
+        return {run.arm: run.config.model.position.name for run in self.runs}
 
     @property
     def scored(self) -> list[RunResults]:

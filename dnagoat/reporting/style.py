@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -61,21 +60,19 @@ class Look:
         return self.ink.light
 
 
-def looks(arms: Sequence[str]) -> dict[str, Look]:
-    """A look for each arm: its scheme's own colour, or the next spare one where several arms are of one scheme."""
+def looks(arms: Mapping[str, str | None]) -> dict[str, Look]:
+    """A look for each arm, by name, of a scheme or of None: the scheme's own colour, or the next spare one.
+
+    Of several arms of one scheme the one that is called as the scheme has its colour.
+    """
     spare = itertools.cycle(SPARE)
-    names = list(dict.fromkeys(arms))
-    schemes = Counter(map(_scheme, names))
-    inks = {arm: KNOWN_ARMS.get(arm if schemes[_scheme(arm)] > 1 else _scheme(arm)) or next(spare) for arm in names}
+    together = Counter(arms.values())
+    own = {arm for arm, scheme in arms.items() if together[scheme] == 1 or arm == scheme}
+    inks = {arm: (KNOWN_ARMS.get(scheme or "") if arm in own else None) or next(spare) for arm, scheme in arms.items()}
     return {
         arm: Look(ink, MARKERS[rank % len(MARKERS)], *PATTERNS[rank // len(SPARE) % len(PATTERNS)])
         for rank, (arm, ink) in enumerate(inks.items())
     }
-
-
-def _scheme(arm: str) -> str:
-    """`goat:spectral@heads=4` and `goat (lr 0.001)` are goat."""
-    return re.split(r"[:@ ]", arm, maxsplit=1)[0]
 
 
 def every_ink() -> list[Ink]:

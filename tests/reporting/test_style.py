@@ -44,10 +44,14 @@ def test_every_colour_stands_out_on_paper_and_on_a_dark_screen(ink: Ink) -> None
 SCHEMES = [*KNOWN_ARMS, *(f"goat@rank={rank}" for rank in range(2, 8))]
 
 
+def scheme_of(setting: str) -> str:
+    return setting.partition("@")[0]
+
+
 def pages(arms: int) -> Iterator[list[Look]]:
     """The looks of every page of so many arms: known schemes, and settings of one scheme beside them or alone."""
     for chosen in combinations(SCHEMES, arms):
-        yield list(looks(chosen).values())
+        yield list(looks({arm: scheme_of(arm) for arm in chosen}).values())
 
 
 @pytest.mark.parametrize("ground", ["light", "dark"])
@@ -65,11 +69,19 @@ def test_any_two_arms_of_a_page_stay_apart_and_from_the_nulls(deficiency: str | 
 
 
 def test_an_arm_looks_the_same_in_any_company() -> None:
-    assert looks(["goat", "rope"])["goat"].ink == looks(["alibi", "nope", "goat"])["goat"].ink
+    two, three = (looks({arm: arm for arm in arms}) for arms in (("goat", "rope"), ("alibi", "nope", "goat")))
+    assert two["goat"].ink == three["goat"].ink
+
+
+def test_an_arm_has_the_colour_of_its_scheme_whatever_it_is_called() -> None:
+    named = looks({"rope, but better": "goat", "goat": "rope", "heads 4@8": None})
+    assert [look.ink for look in named.values()] == [KNOWN_ARMS["goat"], KNOWN_ARMS["rope"], SPARE[0]]
+    several = looks({"published": "goat", "goat": "goat"})
+    assert [look.ink for look in several.values()] == [SPARE[0], KNOWN_ARMS["goat"]]
 
 
 def test_where_colours_run_out_lines_bars_and_marks_tell_arms_apart() -> None:
-    many = list(looks([f"goat@rank={rank}" for rank in range(20)]).values())
+    many = list(looks({f"goat@rank={rank}": "goat" for rank in range(20)}).values())
     assert len({look.ink for look in many}) == len(SPARE)
     assert len({(look.ink, look.dash) for look in many}) == 20
     assert len({(look.ink, look.hatch) for look in many}) == 20

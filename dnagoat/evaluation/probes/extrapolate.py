@@ -67,6 +67,7 @@ def extrapolate(
         "arms": [
             {
                 "arm": label,
+                "scheme": configs[0].model.position.name,
                 "seeds": [
                     _scored(dataset, config, run_folder(out, arm, config.train.seed), asked, device, progress)
                     for config in configs

@@ -64,6 +64,7 @@ def _of_run(arm: str, run: Run, options: MeasureOptions, progress: Progress) -> 
             replaced.append({"windows": kind, **first_symbol_replaced(model, windows, blocks, options.seed)})
     return {
         "arm": arm,
+        "scheme": run.config.model.position.name,
         "run": str(run.path),
         "dataset_hash": run.config.dataset_hash,
         "windows": len(codes),

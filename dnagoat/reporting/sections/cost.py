@@ -158,7 +158,8 @@ def _bars(results: Results, rows: list[Result], name: str, setting: str, measure
     if all(row["tokens_per_second"] is None for row in rows):
         return None
     kind = "cuda_allocated_peak" if any(row["cuda_allocated_peak"] for row in rows) else "resident_peak"
-    styles = looks(list(dict.fromkeys([*results.arms, *(row["arm"] for row in rows)])))
+    # An arm of the benchmark is a scheme.
+    styles = looks({**results.arms, **{row["arm"]: row["arm"] for row in rows if row["arm"] not in results.arms}})
     with drawing():
         figure, (left, right) = canvas(1, 2, height=0.85 + 0.34 * len(rows), share_y=True)
         for place, row in enumerate(rows):

@@ -202,7 +202,7 @@ def curves(result: Result) -> list[Figure]:
         for place, layer in enumerate(told[-1]["curves"])
         for head, *along in zip(layer["heads"], *(one["curves"][place]["heads"] for one in told), strict=True)
     ]
-    drawn = result["distances"], heads, looks([result["position"]])[result["position"]].colour
+    drawn = result["distances"], heads, looks({result["position"]: result["position"]})[result["position"]].colour
     found = [prior.priors("inspect-prior", "Where each head looks before it reads, over training", *drawn)]
     if heads[0].sinks:
         found.append(prior.sinks("inspect-sink", "Which keys each head favours whoever asks, over training", *drawn))
@@ -213,7 +213,7 @@ def over_training(result: Result) -> Figure:
     """Reach and divergence against the step; a run with one checkpoint has its start and its end."""
     with drawing():
         steps = [checkpoint["step"] for checkpoint in result["checkpoints"]]
-        styles = looks([f"layer {layer['layer'] + 1}" for layer in result["checkpoints"][0]["layers"]])
+        styles = looks(dict.fromkeys(f"layer {layer['layer'] + 1}" for layer in result["checkpoints"][0]["layers"]))
         many = sum(len(layer["heads"]) for layer in result["checkpoints"][0]["layers"]) > MANY
         figure, axes = canvas(1, 2, height=3.2 + 0.04 * len(styles))
         for place, (name, look) in enumerate(styles.items()):

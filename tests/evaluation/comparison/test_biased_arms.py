@@ -57,7 +57,7 @@ def test_arms_have_priors_parts_colours_and_generate(compared: Path) -> None:
         looked = CliRunner().invoke(app, ["inspect", str(run.path), "--windows", "4", "--device", "cpu"])
         assert looked.exit_code == 0, looked.output
         assert "bias" in looked.stdout
-        assert looks([arm, "rope"])[arm].colour == SCHEMES[arm].colours[0]
+        assert looks({arm: arm, "rope": "rope"})[arm].colour == SCHEMES[arm].colours[0]
     written = dnagoat.generate(
         compared / "t5-s0", prompts=["ACGT"], length=80, device="cpu"
     )  # past the training length

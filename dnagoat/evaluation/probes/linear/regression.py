@@ -137,7 +137,7 @@ def probe_linear(
         "warnings": few_blocks(different, options.block),
         "examples": classes.where(dataset),
         "left_out": classes.left_out,
-        "runs": [{"arm": arm, "run": str(run.path)} for arm, run in runs],
+        "runs": [{"arm": arm, "scheme": run.config.model.position.name, "run": str(run.path)} for arm, run in runs],
         "rows": [
             {"features": name, "width": made[name].shape[1], **{m: found[m][name] for m in MEASURES}} for name in made
         ],

@@ -34,7 +34,7 @@ def tables(result: Result) -> list[Table]:
 
 def extrapolate(probe: Result) -> Figure:
     """NLL of the same bases against the length of the context, a line a run."""
-    styles = looks([arm["arm"] for arm in probe["arms"]])
+    styles = looks({arm["arm"]: arm.get("scheme") for arm in probe["arms"]})
     with drawing():
         figure, (axes,) = canvas(height=3.4)
         for arm in probe["arms"]:

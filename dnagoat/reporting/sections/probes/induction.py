@@ -65,7 +65,7 @@ def _law(law: Result) -> Table:
 def induction(probe: Result) -> Figure:
     """Accuracy against the strength g, a line for each placement, depth and recipe."""
     lines = _lines(probe["rows"])
-    styles = looks([name for name, _ in lines])
+    styles = looks(dict.fromkeys(name for name, _ in lines))
     with drawing():
         figure, (axes,) = canvas(height=3.4)
         for name, rows in lines:

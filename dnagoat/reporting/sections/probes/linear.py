@@ -109,8 +109,7 @@ def _cell(estimate: Result, *, sign: bool = False) -> Cell:
 def linear(probe: Result) -> Figure:
     """A line a set of features: AUROC on the left, average precision on the right, with intervals."""
     rows = probe["rows"]
-    arms = [run["arm"] for run in probe["runs"]]
-    styles = looks(arms)
+    styles = looks({run["arm"]: run.get("scheme") for run in probe["runs"]})
     chance = {"auroc": 0.5, "average_precision": probe["positive"] / probe["tested"]}
     with drawing():
         figure, axes = canvas(1, 2, height=1.2 + 0.35 * len(rows), share_y=True)

@@ -67,7 +67,7 @@ def _replaced(run: Result, kind: str) -> str:
 
 def sink(probe: Result) -> Figure:
     """A point a head: what prior and content give the first key over its strongest rival, by kind of window."""
-    styles = looks([run["arm"] for run in probe["runs"]])
+    styles = looks({run["arm"]: run.get("scheme") for run in probe["runs"]})
     with drawing():
         figure, axes = canvas(1, 2, height=3.6, share_x=True, share_y=True)
         for panel, kind in zip(axes, ("real", "random"), strict=True):
