@@ -1,4 +1,5 @@
-# `make demo` shows the whole job on real DNA, `make test` checks everything; both install what they need into .venv.
+# `make demo` shows the whole job on real DNA (`make demo DEMO=--open` the page too), `make test` checks everything; both
+# install what they need into .venv.
 # Set-up is done again only when pyproject.toml or constraints.txt has changed.
 
 PYTHON ?= python3
@@ -9,7 +10,7 @@ PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.ready
-	$(VENV)/bin/dnagoat demo
+	$(VENV)/bin/dnagoat demo $(DEMO)
 
 # Two files of tests at a time, one thread each.
 test: check

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import shutil
+import sys
+import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,9 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.text import Text
 
 from dnagoat.attention.schemes.registry import USUAL
 from dnagoat.errors import DatasetError, RunError, Stopped
+from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -22,11 +27,12 @@ if TYPE_CHECKING:
 
 ARMS = (*USUAL, "goat@memory")
 
-# Sized by process time so that everything takes about seven minutes on two quiet cores.
+# Sized for a few minutes on two quiet cores.
 STEPS = 250
 BATCH = 4  # windows of 1,024 bases
 SCORED = 256  # windows of each split that are scored
 LENGTHS = ("1x", "2x", "4x")
+PARTS = 64  # windows on which memory is taken apart: that costs four times what scoring does
 PROMPTS, SAMPLES, LENGTH = 40, 4, 256
 
 REMARK = (
@@ -113,7 +119,7 @@ def train_arm(plan: Places, dataset: Dataset, arm: str, force: bool) -> Run:
 
     out = plan.runs / arm
     config = configuration(plan, dataset, arm)
-    say(f"[bold]2 of 4[/bold]  {arm}: {plan.steps:,} steps of {BATCH} windows into {out}")
+    say(f"[bold]2 of 4[/bold]  {arm}: {counted(plan.steps, 'step')} of {counted(BATCH, 'window')} into {out}")
     with stop_asked() as stop:
         try:
             watch(train(config, out, resume=not force, force=force, dataset=dataset, stop=stop, say=say), arm)
@@ -158,8 +164,10 @@ def measures() -> MeasureOptions:
     )
 
 
-def write_report(plan: Places, runs: Sequence[Run], force: bool) -> None:
-    """Measures, report and the comparison in the terminal; an existing report of these very runs stays."""
+def write_report(plan: Places, runs: Sequence[Run], force: bool) -> str:
+    """Measures, report and the comparison in the terminal, and returns the verdict; an existing report of these very
+    runs stays."""
+    from dnagoat.evaluation.results import ensure
     from dnagoat.reporting.document import report
     from dnagoat.reporting.missing import measure_missing
     from dnagoat.reporting.sources import read
@@ -171,6 +179,9 @@ def write_report(plan: Places, runs: Sequence[Run], force: bool) -> None:
     paths = [run.path for run in runs]
     command = shlex.join(["dnagoat", "report", *map(str, paths), "--out", str(plan.report)])
     with show_progress() as progress:
+        for run in runs:
+            if run.config.model.memory:
+                ensure(run, "memory", measures().but(windows=PARTS), progress=progress)
         measure_missing(runs, measures(), progress=progress, say=note)
         progress("drawing the report", 0, 0)
         remark = REMARK.format(bases=f"{runs[0].metrics()[-1]['bases']:,}")
@@ -184,7 +195,42 @@ def write_report(plan: Places, runs: Sequence[Run], force: bool) -> None:
         with show_progress("drawing the report"):
             page = made.write(plan.report, force=force)
     show_report(made, page)
+    return made.verdict.sentence
 
 
-def farewell(plan: Places, seconds: float) -> None:
-    say(f"\n{int(seconds) // 60} min {int(seconds) % 60} s in all. Open {plan.report / 'report.html'} in a browser.")
+def next_commands(plan: Places) -> list[str]:
+    """What a person would try next, as it is typed here."""
+    goat, arms = plan.runs / USUAL[-1], [word for arm in USUAL for word in ("--arm", arm)]
+    compare = ["compare", plan.data, *arms, "--preset", "tiny", "--steps", plan.steps, "--out", plan.runs / "compare"]
+    tries: list[list[object]] = [
+        ["generate", goat, "--prompt", "TATAAAAGGC", "--length", 200],
+        ["inspect", goat],
+        [*compare, "--plan"],  # three seeds an arm are what a verdict needs, and take a while
+    ]
+    return [f"{program()} {shlex.join(map(str, words))}" for words in tries]
+
+
+def program() -> str:
+    """How this very program is called from here: by its name where that finds it, else by its place."""
+    here, found = Path(sys.argv[0]), shutil.which("dnagoat")
+    if found is not None and (here.name != "dnagoat" or Path(found).resolve() == here.resolve()):
+        return "dnagoat"
+    return shlex.quote(str(here)) if here.name == "dnagoat" else f"{shlex.quote(sys.executable)} -m dnagoat_cli"
+
+
+def farewell(plan: Places, seconds: float, verdict: str) -> None:
+    """The last lines: what was found, what to try next, the page."""
+    out = Console(highlight=False)
+    out.print()
+    out.print(Text(verdict, style="bold"), overflow="fold")
+    out.print(f"\nThree commands to try next ({int(seconds) // 60} min {int(seconds) % 60} s so far):")
+    for command in next_commands(plan):
+        out.print(f"  {command}", markup=False, soft_wrap=True)
+    out.print(f"\nThe page: {plan.report / 'report.html'}", markup=False, soft_wrap=True)
+
+
+def open_page(plan: Places) -> None:
+    """Shows the page in a browser, where there is one."""
+    page = plan.report / "report.html"
+    if not webbrowser.open(page.resolve().as_uri()):
+        say("There is no browser on this machine: copy the page to one that has.")

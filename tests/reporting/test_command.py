@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,14 +22,15 @@ def call(*words: object) -> Result:
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a demo that has run, in miniature."""
     folder = tmp_path_factory.mktemp("demo")
-    small = {"SCORED": 4, "PROMPTS": 2, "SAMPLES": 1, "LENGTH": 128, "LENGTHS": ("1x",), "BATCH": 1}
+    small = {"SCORED": 4, "PARTS": 2, "PROMPTS": 2, "SAMPLES": 1, "LENGTH": 128, "LENGTHS": ("1x",), "BATCH": 1}
     with pytest.MonkeyPatch.context() as patch:
         for name, value in small.items():
             patch.setattr(demonstration, name, value)
         first = call("demo", "--folder", folder, "--steps", 2)
         assert first.exit_code == 0, first.output
         page = folder / "reports" / "demo" / "report.html"
-        assert str(page) in first.output.replace("\n", "")
+        assert first.output.splitlines()[-1] == f"The page: {page}"
+        tried = first.output.partition("Three commands to try next")[2].splitlines()[1:4]
         assert "What so short a training can show" in first.output
         written = page.read_bytes()
         again = call("demo", "--folder", folder, "--steps", 2)
@@ -35,6 +38,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert page.read_bytes() == written, "a demo that is complete is shown again, not made again"
         other = call("demo", "--folder", folder, "--steps", 3)
         assert other.exit_code == 2 and "--force begins the demo again" in other.output
+    for command in tried:  # works as it is typed
+        words = shlex.split(command)
+        place = next(place for place, word in enumerate(words) if word in ("generate", "inspect", "compare"))
+        made = call(*words[place:])
+        assert made.exit_code == 0, f"{command}\n{made.output}"
     return folder
 
 
@@ -50,6 +58,35 @@ def test_the_demo_leaves_data_runs_sequences_and_a_report(shown: Path) -> None:
     assert "1.31 nats per base" in found["verdict"]["remarks"][0] and "1.254" in found["verdict"]["remarks"][0]
     rows = {row["head"]: row for row in found["tables"]["results"]["rows"]}
     assert set(rows) == {"rope", "goat", "goat (memory)"} and rows["goat"]["difference"]["low"] is not None
+
+
+@pytest.mark.parametrize("browser", [True, False])
+def test_open_shows_the_page_or_says_that_there_is_no_browser(
+    tmp_path: Path, browser: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or browser)  # type: ignore[func-returns-value]
+    demonstration.open_page(demonstration.plan(tmp_path, None))
+    assert opened == [(tmp_path / "reports" / "demo" / "report.html").as_uri()]
+    assert ("There is no browser" in capsys.readouterr().err) != browser
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "said"),
+    [
+        ("/opt/bin/dnagoat", "/opt/bin/dnagoat", "dnagoat"),
+        (".venv/bin/dnagoat", None, ".venv/bin/dnagoat"),
+        (".venv/bin/dnagoat", "/opt/bin/dnagoat", ".venv/bin/dnagoat"),
+        ("my place/dnagoat", None, "'my place/dnagoat'"),
+        ("/lib/dnagoat_cli/__main__.py", None, f"{sys.executable} -m dnagoat_cli"),
+    ],
+)
+def test_commands_to_try_call_the_program_as_it_was_called(
+    called: str, found: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", [called, "demo"])
+    monkeypatch.setattr("shutil.which", lambda name: found)
+    assert demonstration.program() == said
 
 
 @pytest.mark.slow

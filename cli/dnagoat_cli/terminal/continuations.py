@@ -42,15 +42,21 @@ def continue_prompts(
 ) -> Finished:
     """Generates under a bar; Ctrl-C ends it with what is finished."""
     from dnagoat.generation.continuation import generate, plan
-    from dnagoat.progress import counter
 
     codes = [prompt.codes for prompt in prompts]
     planned = plan(model, codes, length, samples=samples, batch_size=batch_size, max_context=max_context)
     for note in planned.notes:
         say(note)
-    finished = Finished()
-    with show_progress() as progress:
-        advance = counter(progress, "generating bases", len(prompts) * samples * length)
+    finished, total, written = Finished(), len(prompts) * samples * length, 0
+    longest = max((len(prompt) for prompt in codes), default=0)
+    # One pass over a long prompt calls nobody back: until a base is written it is the prompt that is read.
+    with show_progress(f"reading {counted(longest, 'base')} of prompt" if longest else "starting") as progress:
+
+        def advance(more: int) -> None:
+            nonlocal written
+            written += more
+            progress("generating bases", written, total)
+
         try:
             for made in generate(model, codes, length, options, samples=samples, planned=planned, progress=advance):
                 finished.sequences.append(made)

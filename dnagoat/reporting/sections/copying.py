@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from dnagoat.reporting.cells import estimate, number, row_of
 from dnagoat.reporting.comparability import Warnings, bases_of, settings_of
-from dnagoat.reporting.numbers import UNKNOWN, whole
+from dnagoat.reporting.numbers import UNKNOWN
 from dnagoat.reporting.section import Need, Section
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 # What stood before the stretch, in the words of the result.
 OTHER, COPY, REVERSE = "another stretch", "its copy", "its reverse complement"
@@ -33,7 +34,7 @@ def copying(results: Results, warnings: Warnings, split: str = "test") -> Table 
         for run, result in made
     ]
     note = (
-        f"{whole(made[0][1]['windows'])} stretches, each scored after another stretch, after itself and after its "
+        f"{counted(made[0][1]['windows'], 'stretch')}, each scored after another stretch, after itself and after its "
         "reverse complement, with the same positions. Who looks earlier occurrences up gains nearly the whole NLL; who "
         "knows the repeats of the training split by heart gains nothing."
     )
@@ -71,7 +72,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
             )
             for (size, stretch), found in after.items()
         ]
-        yield Table("copying", f"Copying in {result['windows']:,} stretches", "Bases", columns, rows)
+        yield Table("copying", f"Copying in {counted(result['windows'], 'stretch')}", "Bases", columns, rows)
 
 
 COPYING = Section(

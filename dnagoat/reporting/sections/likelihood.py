@@ -12,6 +12,7 @@ from dnagoat.reporting.sections.baselines import baselines, ladder
 from dnagoat.reporting.sections.outcome import outcome
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.wording import counted
 
 BEST = 5  # baselines of a first look
 LADDER = (
@@ -83,7 +84,8 @@ def context_sentence(result: Result) -> str:
     how = f"read {result['context']:,} at a time, {result['stride']:,} of them scored"
     said = f"a base has {result['mean_context']:,.1f} bases before it on average ({how})"
     short, least = result.get("short_context", 0), result["context"] - result["stride"]
-    return f"{said}; {short:,} bases ({short / result['count']:.2%}) have fewer than {least:,}" if short else said
+    fewer = f"{counted(short, 'base')} ({short / result['count']:.2%}) {'has' if short == 1 else 'have'} fewer"
+    return f"{said}; {fewer} than {least:,}" if short else said
 
 
 def _rungs(result: Result) -> Table:
