@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -22,7 +22,11 @@ from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.preparation import PrepareOptions
 from dnagoat.training.kept.run import Which, open_run
 
-ROOT = Path(__file__).resolve().parents[2]
+if TYPE_CHECKING:  # the signatures, as a type checker sees them: `make check` fails where one of these is no mistake
+    dnagoat.prepare(1, "out")  # type: ignore[arg-type]
+    dnagoat.evaluate("run", window=3)  # type: ignore[call-arg]
+    dnagoat.generate("run").sum()  # type: ignore[attr-defined]
+
 SMALL = {
     "model.width": 32, "model.heads": 1, "model.layers": 1, "model.mlp_width": 32,
     "train.eval_every": 2, "train.eval_windows": 4,
@@ -76,20 +80,6 @@ def test_keywords_are_the_fields_of_the_options(keywords: type, options: type[Ba
     names = {"Which": Which, "TrajectoryOptions": TrajectoryOptions}
     typed = get_type_hints(keywords, localns=names)
     assert typed == {name: field.annotation for name, field in options.model_fields.items()}
-
-
-@pytest.mark.slow
-def test_a_type_checker_sees_the_signatures(tmp_path: Path) -> None:
-    calls = ['dnagoat.prepare(1, "out")', 'dnagoat.evaluate("run", window=3)', 'dnagoat.generate("run").sum()']
-    (tmp_path / "calls.py").write_text("\n".join(["import dnagoat", *calls]) + "\n")
-    result = subprocess.run(
-        [sys.executable, "-m", "mypy", tmp_path / "calls.py"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    found = [line.split("error: ")[1] for line in result.stdout.splitlines() if "error: " in line]
-    assert len(found) == 3, result.stdout
-    assert 'Argument 1 to "prepare" has incompatible type "int"' in found[0]
-    assert 'Unexpected keyword argument "window" for "evaluate"' in found[1]
-    assert '"list[Generated]" has no attribute "sum"' in found[2]
 
 
 @pytest.mark.slow

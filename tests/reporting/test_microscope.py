@@ -92,14 +92,15 @@ def test_curves_go_from_grey_dashes_over_pale_lines_to_the_last(position: str) -
 
 def test_a_model_of_many_heads_is_drawn_lightly_and_has_room() -> None:
     """Start and last alone, as finely as their panels show; a layout that finds no room would warn, and fail here."""
-    _, priors, sinks = microscope.figures(result(layers=8, heads=8))
+    priors, sinks = microscope.curves(result(layers=8, heads=8))
     assert len(lines(priors.drawing.axes[0])) == 2
     assert len(priors.inline()) + len(sinks.inline()) < 550_000
 
 
 def test_as_many_heads_as_models_have_are_told_apart() -> None:
-    """Twelve a layer have room for one tick each; a layer has a colour, a line or a marker of its own."""
-    training, priors, _ = microscope.figures(result(layers=12, heads=12))
+    """Twelve a layer have room for one tick each; each of twelve layers has a colour, a line or a marker of its own."""
+    priors, _ = microscope.curves(result(layers=2, heads=12))
+    training = microscope.over_training(result(layers=12, heads=2))
     assert [tick.get_text() for tick in priors.drawing.axes[-1].get_xticklabels()] == ["171"]
     lines = training.drawing.axes[0].get_lines()
     looks = {

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from dnagoat_cli.main import app
+from dnagoat_cli.options.weights import Checkpoint
 
 HELP = """
 What does a model make of each region, window or sequence? One vector each, from any of its layers.
@@ -63,7 +64,7 @@ def embed(
     column: Annotated[
         int | None, typer.Option(min=1, help="Column of the BED file, counted from 1, that colours the figure.")
     ] = None,
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
+    checkpoint: Checkpoint = "best",
     dataset: Annotated[Path | None, typer.Option(help="The run's dataset, where it has moved.")] = None,
     batch_size: Annotated[
         int, typer.Option(min=1, help="Training windows' worth of bases at once; changes no result.")
@@ -74,6 +75,7 @@ def embed(
     from dnagoat_cli.options.weights import Weights
     from dnagoat_cli.terminal import embeddings
 
+    how = {"layer": layer, "pool": pool, "strands": strands, "before": before, "context": context, "stride": stride}
     embeddings.embed(
         run,
         embeddings.Asked(regions, genome, split, windows, fasta),
@@ -81,12 +83,5 @@ def embed(
         embeddings.Drawn(figure, column),
         out,
         force=force,
-        options={
-            "layer": layer,
-            "pool": pool,
-            "strands": strands,
-            "before": before,
-            "context": context,
-            "stride": stride,
-        },
+        options=how,
     )

@@ -10,6 +10,7 @@ import typer
 from dnagoat_cli.main import app
 from dnagoat_cli.options import prompting as o
 from dnagoat_cli.options.unfold import unfold
+from dnagoat_cli.options.weights import Checkpoint
 
 EXAMPLES = """
 Write DNA with a trained model: continue prompts, or begin from nothing.
@@ -40,7 +41,7 @@ def generate(
     length: Annotated[int, typer.Option(min=1, help="Bases to write after each prompt.")] = 512,
     samples: Annotated[int, typer.Option(min=1, help="Continuations of each prompt.")] = 1,
     seed: Annotated[int, typer.Option(help="The same seed writes the same bases.")] = 0,
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best",
+    checkpoint: Checkpoint = "best",
     batch_size: Annotated[
         int, typer.Option(min=1, help="Sequences at once; changes no base.", rich_help_panel=o.SIZE)
     ] = 64,

@@ -11,6 +11,7 @@ import typer
 
 from dnagoat.evaluation import measures
 from dnagoat_cli.options.unfold import given
+from dnagoat_cli.options.weights import Checkpoint
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.measure import MeasureOptions
@@ -37,7 +38,7 @@ class Wanted:
 class Reading:
     """Which weights read which dataset, and where."""
 
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best"
+    checkpoint: Checkpoint = "best"
     seed: Annotated[int, typer.Option(help="Of random loci, draws and resamples.")] = 0
     dataset: Annotated[Path | None, typer.Option(help="The run's dataset, where it has moved.")] = None
     other_dataset: Annotated[

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dnagoat_cli.options.runs import PRESETS
+from dnagoat_cli.options.weights import Checkpoint
 
 if TYPE_CHECKING:
     from dnagoat.config import TrainConfig
@@ -175,7 +176,7 @@ class Sink:
     split: Split = "test"
     seed: Annotated[int, typer.Option(help="Of random windows and resamples.")] = 0
     dataset: Annotated[Path | None, typer.Option(help="The runs' dataset, where it has moved.")] = None
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best"
+    checkpoint: Checkpoint = "best"
 
     def options(self, device: str) -> MeasureOptions:
         from dnagoat.evaluation.measure import MeasureOptions
@@ -203,7 +204,7 @@ class Linear:
     resamples: Annotated[int, typer.Option(min=100, help="Of the bootstrap.")] = 2000
     seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0
     dataset: Annotated[Path | None, typer.Option(help="The runs' dataset, where it has moved.")] = None
-    checkpoint: Annotated[str, typer.Option(help="best (on validation) or last.")] = "best"
+    checkpoint: Checkpoint = "best"
     batch_size: Annotated[int, typer.Option(min=1, help="Windows at once; changes no result.")] = 64
 
     def classes(self, regions: str) -> Asked:
