@@ -88,7 +88,7 @@ def test_without_a_validation_window_nobody_knows_what_it_costs(tmp_path: Path) 
     contigs = {"a": repetitive(6000, 0), "test": repetitive(1000, 1)}
     (tmp_path / "g.fa").write_text("".join(f">{name}\n{''.join(bases)}\n" for name, bases in contigs.items()))
     data = prepare(tmp_path / "g.fa", tmp_path / "data", PrepareOptions(window=64, test=("test",)))
-    options = {**SMALL, "model.memory": ("words",), "train.steps": 2}
+    options = {**SMALL, "model.memory": ("words",), "train.steps": 2, "train.warmup": 1}
     list(train(configure("tiny", str(data.path), data.content_hash, 64, options), tmp_path / "run", device="cpu"))
     words = ["export", str(tmp_path / "run"), str(tmp_path / "out"), "--without-memory"]
     never = CliRunner().invoke(app, words)
