@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dnagoat.counts.kmers import Codes, Kmers, kmer_codes, reverse_complements
+from dnagoat.counts.kmers import GOLDEN, Codes, Kmers, kmer_codes, reverse_complements
 from dnagoat.counts.markov import PSEUDO_COUNTS, Chances, Heard, ignored, overlapping
 
 # B windows, W bases of a window, n contexts
@@ -21,7 +21,6 @@ ORDER = 16
 FEWEST_BITS, MOST_BITS = 16, 25  # 2^25 slots of four counts and a tag take 544 MB
 CROWDED = 2.0  # contexts a slot: from here on more than half of them have none
 _TAG_BITS = 8
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing by the golden ratio
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class HashedCounts:
     def places(self, contexts: Kmers) -> tuple[Kmers, NDArray[np.uint8]]:
         """The slot of each context and the tag that tells it there: the first bits of its hash, and the next."""
         bits = len(self.tags).bit_length() - 1
-        top = (contexts.astype(np.uint64) * _MULTIPLIER) >> np.uint64(64 - bits - _TAG_BITS)
+        top = (contexts.astype(np.uint64) * GOLDEN) >> np.uint64(64 - bits - _TAG_BITS)
         tags = np.maximum(top & np.uint64((1 << _TAG_BITS) - 1), 1).astype(np.uint8)
         return (top >> np.uint64(_TAG_BITS)).astype(np.int64), tags
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Codes = NDArray[np.uint8]
 Kmers = NDArray[np.int64]
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hashing by the golden ratio
+
 
 def kmer_codes(codes: Codes, k: int) -> tuple[Kmers, NDArray[np.bool_]]:
     """The number of each k-mer of codes (..., W), and whether it is free of N: both (..., W - k + 1).

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dnagoat.counts.kmers import Codes, Kmers, kmer_codes, reverse_complements
+from dnagoat.counts.kmers import GOLDEN, Codes, Kmers, kmer_codes, reverse_complements
 from dnagoat.counts.markov import CHUNK
 from dnagoat.genome.alphabet import Ints
 
@@ -20,7 +20,6 @@ from dnagoat.genome.alphabet import Ints
 WORD = 20
 NONE = 4  # no prediction
 _FILTER_BITS = 26  # a table of this many bits, one byte each, passes few 20-mers that were not asked for
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def from_context(codes: Codes) -> Codes:
@@ -129,4 +128,4 @@ def occurrences(stretches: Iterable[Codes], kmers: Kmers) -> Occurrences:
 
 
 def _slots(kmers: Kmers) -> Ints:
-    return ((kmers.astype(np.uint64) * _MULTIPLIER) >> np.uint64(64 - _FILTER_BITS)).astype(np.int64)
+    return ((kmers.astype(np.uint64) * GOLDEN) >> np.uint64(64 - _FILTER_BITS)).astype(np.int64)

@@ -19,6 +19,7 @@ from dnagoat.wording import counted
 
 Split = Literal["train", "val", "test"]
 SPLITS: Final[tuple[Split, ...]] = ("train", "val", "test")
+HELD_OUT: Final[tuple[Split, ...]] = ("val", "test")
 # A genome that is split by blocks: ten blocks a round, one of them for validation and one for test.
 _ROUND: Final = 10
 _ROUNDS: Final = 2

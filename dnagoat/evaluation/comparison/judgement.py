@@ -28,14 +28,14 @@ from dnagoat.evaluation.scoring.verdict_rule import Judgement, judge
 from dnagoat.files import read_json
 from dnagoat.genome.alphabet import MASKED
 from dnagoat.genome.dataset import Dataset
-from dnagoat.genome.windows import Split
+from dnagoat.genome.windows import HELD_OUT, Split
 from dnagoat.progress import Progress, relabelled, silent
 from dnagoat.training.kept.learning_curve import bases_to_reach
+from dnagoat.training.kept.metrics import largest
 from dnagoat.training.kept.run import open_run
 
 FILE = "comparison.json"
 STEADY = 1.25  # largest ratio of the speeds of one arm's seeds with which speeds are compared
-SPLITS: tuple[Split, ...] = ("val", "test")
 Result = dict[str, Any]
 Sums = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ def judge_arms(
     `reach` are validation NLLs, in nats per base: the result says how many bases each run took to come down to them.
     """
     options = MeasureOptions(windows=windows, device=device, block=block)
-    splits = [split for split in SPLITS if len(dataset.starts(split))]
+    splits = [split for split in HELD_OUT if len(dataset.starts(split))]
     scored = {
         (arm.name, split): _scored(arm, dataset, options.but(split=split), progress) for split in splits for arm in arms
     }
@@ -91,7 +91,7 @@ def judge_scores(
     arms: Sequence[Arm], scored: Mapping[tuple[str, Split], ArmScores], reach: Sequence[float] = ()
 ) -> Result:
     """Judges arm by arm against the first what was scored of each on each split."""
-    splits = [split for split in SPLITS if (arms[0].name, split) in scored]
+    splits = [split for split in HELD_OUT if (arms[0].name, split) in scored]
     rows = [
         _row(arm, arms[0], {split: (scored[arm.name, split], scored[arms[0].name, split]) for split in splits}, reach)
         for arm in arms
@@ -154,7 +154,7 @@ def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[ArmScores, ArmScore
         "parameters": taken[0]["parameters"],
         "tokens_per_second": median(_speeds(taken)),
         "speed_ratio": speed_ratio(_speeds(taken), _speeds(base)),
-        **{name: _largest(taken, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
+        **{name: largest(taken, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
         "reach": _reach(arm, reference, reach),
         "splits": {
             split: {stratum: _numbers(own, other, stratum, arm is reference) for stratum in own.sums}
@@ -219,10 +219,6 @@ def _taken(path: Path) -> Result:
         raise RunError(f"{path} has not been trained to its end; continue the comparison with the same command")
     result: Result = read_json(file)
     return result
-
-
-def _largest(rows: Sequence[Result], name: str) -> int | None:
-    return max((row[name] for row in rows if row[name] is not None), default=None)
 
 
 def sentence(rows: Sequence[Result]) -> str:

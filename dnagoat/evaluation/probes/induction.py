@@ -20,10 +20,11 @@ from dnagoat.config import STRONGEST, ModelConfig, MomentumConfig, PositionConfi
 from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.probes.fit import Batch, TokenLM, learn
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
-from dnagoat.evaluation.probes.proportion import LEVEL, share
+from dnagoat.evaluation.probes.proportion import share
 from dnagoat.evaluation.probes.repetition import Repetitions, asked, repetitions
 from dnagoat.evaluation.probes.score_terms import score_terms
 from dnagoat.evaluation.probes.sweep import Sweep
+from dnagoat.evaluation.scoring.intervals import LEVEL
 from dnagoat.frozen import Frozen
 from dnagoat.progress import Progress, silent
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-LEVEL = 0.95
+from dnagoat.evaluation.scoring.intervals import LEVEL
 
 
 def share(hits: int, trials: int) -> dict[str, Any]:

@@ -20,9 +20,10 @@ from dnagoat.evaluation.comparison.labels import label_arms
 from dnagoat.evaluation.measure import Result
 from dnagoat.evaluation.probes.fit import Batch, learn
 from dnagoat.evaluation.probes.lists import MOST_SEEDS, ONCE, RISING, SOME, refuse_too_many
-from dnagoat.evaluation.probes.proportion import LEVEL, share
+from dnagoat.evaluation.probes.proportion import share
 from dnagoat.evaluation.probes.retrieval import Task, TaskName, episodes
 from dnagoat.evaluation.probes.sweep import Sweep
+from dnagoat.evaluation.scoring.intervals import LEVEL
 from dnagoat.frozen import Frozen
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
 from dnagoat.model.transformer import DnaLM

@@ -21,10 +21,9 @@ from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.leaks.near_copies import Reader, Search, Wanted, best_place
 from dnagoat.genome.leaks.sampled_words import K, Kmers
-from dnagoat.genome.windows import Split
+from dnagoat.genome.windows import HELD_OUT, Split
 from dnagoat.progress import StageProgress
 
-HELD_OUT: Final[tuple[Split, ...]] = ("val", "test")
 NEAR: Final = 0.5  # of a window's 32-mers in train: a near-copy
 SAME: Final = 0.95  # all but the same
 FEWEST: Final = 8  # sampled 32-mers that a window must have to be judged

@@ -17,12 +17,11 @@ from typing import Final, NamedTuple
 from dnagoat.errors import SourceError
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import Names, Strand
-from dnagoat.genome.read.source import Source, refuse_other
+from dnagoat.genome.read.source import Source, refuse_other, text_rows
 from dnagoat.streams import is_stream
 from dnagoat.wording import counted
 
 _NOT_INTERVALS: Final = re.compile(r"(#|track|browser)(\s|$)|#")
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _HEADINGS: Final = (re.compile(r".*(start|begin|from)", re.IGNORECASE), re.compile(r".*(end|stop|to)", re.IGNORECASE))
 
 
@@ -103,10 +102,9 @@ def _read(path: Path) -> Bed:
 def _intervals(name: str, content: bytes) -> Iterator[Interval]:
     refuse_other(Path(name), content, "BED")
     first, any_interval = True, False
-    for number, line in enumerate(_LINE_END.split(content.decode("utf-8-sig", errors="replace")), start=1):
-        if not line.strip() or _NOT_INTERVALS.match(line):
+    for number, line, fields in text_rows(content):
+        if _NOT_INTERVALS.match(line):
             continue
-        fields = [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
         if not (first and _is_heading(fields)):
             yield _interval(name, fields, number)
             any_interval = True

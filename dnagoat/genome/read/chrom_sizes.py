@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
 from dnagoat.errors import SourceError
 from dnagoat.genome.dataset import Contig
 from dnagoat.genome.place import Names
-from dnagoat.genome.read.source import Source, refuse_other
-
-_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+from dnagoat.genome.read.source import Source, refuse_other, text_rows
 
 
 @dataclass(frozen=True)
@@ -59,10 +55,10 @@ def read_sizes(path: Path) -> Sizes:
     content = b"".join(source.blocks())
     refuse_other(Path(str(source)), content, "a list of lengths")
     lengths: dict[str, int] = {}
-    for number, line in enumerate(_LINE_END.split(content.decode("utf-8-sig", errors="replace")), start=1):
-        if not line.strip() or line.startswith("#"):
+    for number, line, fields in text_rows(content):
+        if line.startswith("#"):
             continue
-        name, length = ([field.strip() for field in line.split("\t")] if "\t" in line else [*line.split(), ""])[:2]
+        name, length = [*fields, ""][:2]
         if not name or not (length.isascii() and length.isdecimal() and int(length)):
             raise SourceError(f"{source}, line {number:,} gives no length: it needs a name and a number of bases")
         if lengths.setdefault(name, int(length)) != int(length):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -21,6 +22,7 @@ READ: Final = 1 << 18  # bytes of the file at a time
 BLOCK: Final = 1 << 20  # decompressed bytes at a time, about: what stays in a core's cache
 _GZIP: Final = b"\x1f\x8b"
 _HEAD: Final = 64  # bytes that tell what a file is
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _MEMBER: Final = 31  # zlib's window bits for gzip, with its header and checksum
 
 # What a file that is no FASTA begins with, and what a person calls it.
@@ -56,6 +58,13 @@ def refuse_other(path: Path, head: bytes, wanted: str = "FASTA") -> None:
             raise SourceError(f"{name_input(path)} is {name.format(wanted=wanted)}")
     if b"\0" in head[:4096]:
         raise SourceError(f"{name_input(path)} is a binary file or UTF-16 text, not {wanted}")
+
+
+def text_rows(content: bytes) -> Iterator[tuple[int, str, list[str]]]:
+    """Number, text and fields of each line that is not blank; tabs part fields, or blanks where a line has no tab."""
+    for number, line in enumerate(_LINE_END.split(content.decode("utf-8-sig", errors="replace")), start=1):
+        if line.strip():
+            yield number, line, [field.strip() for field in line.split("\t")] if "\t" in line else line.split()
 
 
 class Source:

@@ -145,9 +145,9 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "best_val_nll": best and best["val_nll"],
         "train_nll": train_nll,
         "val_nll": val_nll,
-        **{name: _largest(rows, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
+        **{name: largest(rows, name) for name in ("cuda_allocated_peak", "cuda_reserved_peak", "resident_peak")},
     }
 
 
-def _largest(rows: Sequence[dict[str, Any]], name: str) -> int | None:
+def largest(rows: Sequence[dict[str, Any]], name: str) -> int | None:
     return max((row[name] for row in rows if row[name] is not None), default=None)

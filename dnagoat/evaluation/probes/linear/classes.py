@@ -17,11 +17,10 @@ from dnagoat.evaluation.scoring.pieces import contig_index
 from dnagoat.genome.alphabet import CODE, MASKED, Ints, N, reverse_complement
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.read.bed import Bed, Interval, Located, Stretch, locate, read_bed, unknown_names
-from dnagoat.genome.windows import SPLITS, Split
+from dnagoat.genome.windows import HELD_OUT, SPLITS, Split
 from dnagoat.wording import counted
 
 SOFTMASK: Final = "softmask"
-HELD_OUT: Final[tuple[Split, ...]] = ("val", "test")
 # Why a region is left out.
 UNKNOWN: Final = "on sequences that the dataset has not"
 TRAINED: Final = "in the training split"
