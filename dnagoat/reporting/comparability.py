@@ -18,18 +18,18 @@ MACHINE = ("speed", "memory")
 
 @dataclass(frozen=True)
 class Warnings:
-    """Short words beside a number, by (run key, what); and whole sentences for the top of the page."""
+    """Short words beside a number, by (run key, what); and for each of them the sentence that a reader finds once."""
 
     beside: dict[tuple[str, str], str]
-    sentences: list[str]
+    sentences: dict[str, str]
+    remarks: Sequence[str] = ()  # those of them that stand in the way of the whole comparison
 
     def of(self, run: RunResults, what: str) -> str:
         return self.beside.get((run.key, what), "")
 
-    def caption(self, runs: Sequence[RunResults], what: str) -> str:
-        """What a figure of these runs adds to its caption; empty where nothing stands in the way."""
-        said = [f"{run.arm} ({text})" for run in runs if (text := self.of(run, what))]
-        return f" Compare with care: {listed(said)}." if said else ""
+    def among(self, runs: Sequence[RunResults], what: str) -> str:
+        """What stands in the way of comparing these runs in a figure; empty where nothing does."""
+        return "; ".join(dict.fromkeys(text for run in runs for text in self.of(run, what).split("; ") if text))
 
 
 @dataclass(frozen=True)
@@ -190,18 +190,31 @@ def find_warnings(results: Results, concerns: Iterable[Concern], files: Mapping[
     on, some may be older than others.
     """
     beside: dict[tuple[str, str], list[str]] = {}
-    sentences: list[str] = []
+    said: dict[str, list[str]] = {}
+    arms = {run.key: run.arm for run in results.runs}
     for concern in concerns:
         values = {run.key: value for run in results.runs if (value := concern.of(run)) is not None}
         odd = _odd(values, concern)
         for place in ((path, number) for path in odd for number in concern.beside):
             beside.setdefault(place, []).append(concern.short)
         if odd:
-            sentences.append(f"{concern.sentence}; compare with care.")
+            named = listed(list(dict.fromkeys(arms[path] for path in odd)))
+            said.setdefault(concern.short, []).append(f"{concern.sentence}; compare {named} with care.")
+    own: dict[str, list[str]] = {}
     for run in results.runs:
         for number, text in _of_itself(run, files):
             beside.setdefault((run.key, number), []).append(text)
-    return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences)
+            own.setdefault(text, []).append(run.arm)
+    sentences = {short: " ".join(texts) for short, texts in said.items()}
+    remarks = list(sentences.values())
+    sentences |= {text: owned(text, names, results.arms) for text, names in own.items()}
+    return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences, remarks)
+
+
+def owned(text: str, arms: Sequence[str], every: Sequence[str]) -> str:
+    """A warning as a sentence, with the arms that it concerns where it is not all."""
+    named = list(dict.fromkeys(arms))
+    return f"{text}." if len(named) == len(every) else f"{listed(named)}: {text}."
 
 
 def _of_itself(run: RunResults, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:

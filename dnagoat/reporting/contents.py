@@ -1,4 +1,4 @@
-"""What a report holds: its sections in the order of the page, and what they need of the runs."""
+"""What a report holds: its sections in the order of their questions, and what they need of the runs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from dnagoat.reporting.comparability import CONCERNS, Warnings, find_warnings
 from dnagoat.reporting.drawing.figure import Figure
-from dnagoat.reporting.section import Need, Section, under_own_name
-from dnagoat.reporting.sections.comparison import COMPARISON
+from dnagoat.reporting.section import Need, Question, Section, under_own_name
+from dnagoat.reporting.sections.comparison import COMPARISON, ORIGINS, REACH
 from dnagoat.reporting.sections.copying import COPYING
 from dnagoat.reporting.sections.cost import COST
 from dnagoat.reporting.sections.generation import GENERATION
@@ -40,20 +40,22 @@ def _slug(folder: str) -> str:
     return folder.replace("/", "-")
 
 
-PROBES = Section("Probes", tables=_probe_tables, figures=_probe_figures)
+PROBES = Section(Question.BETTER, tables=_probe_tables, figures=_probe_figures)
 
 SECTIONS = (
     PROBES,
     COMPARISON,
     LIKELIHOOD,
-    TRAINING,
+    ORIGINS,
     STRATA,
     STRANDS,
+    TRAINING,
+    REACH,
     LENGTHS,
-    COPYING,
-    MEMORY,
     GENERATION,
     PRIOR,
+    MEMORY,
+    COPYING,
     INSPECT,
     COST,
     LEAKS,

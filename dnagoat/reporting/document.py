@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,18 @@ import dnagoat
 from dnagoat.errors import RunError
 from dnagoat.files import read_json, write_json, write_text
 from dnagoat.folders import new_folder
+from dnagoat.reporting.cards import Card, cards
+from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.contents import SECTIONS, compare_runs
 from dnagoat.reporting.drawing.figure import Figure
+from dnagoat.reporting.markdown import in_markdown
 from dnagoat.reporting.methods import Methods, methods, versions
+from dnagoat.reporting.notes import Notes
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.page import page
+from dnagoat.reporting.section import Part, Question
+from dnagoat.reporting.sections.differences import draw_verdict
 from dnagoat.reporting.sources import Results
-from dnagoat.reporting.style import looks
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
 from dnagoat.wording import counted
@@ -26,51 +31,52 @@ from dnagoat.wording import counted
 
 @dataclass(frozen=True)
 class Report:
-    """A report before it is written; `tables` come first on the page, `details` after the figures."""
+    """A report before it is written; `hero` is the figure beside the verdict, `parts` are in the order of questions."""
 
     title: str
     subtitle: str
     verdict: Verdict
-    tables: list[Table]
-    figures: list[Figure]
-    details: list[Table]
+    hero: Figure | None
+    cards: list[Card]
+    parts: list[Part]
     methods: Methods
     results: Results
+    warnings: Warnings
+
+    @property
+    def tables(self) -> list[Table]:
+        """What a terminal shows."""
+        return [table for part in self.parts for table in part.tables]
+
+    @property
+    def details(self) -> list[Table]:
+        return [table for part in self.parts for table in part.details]
+
+    @property
+    def figures(self) -> list[Figure]:
+        return [*filter(None, [self.hero]), *(figure for part in self.parts for figure in part.figures)]
+
+    def notes(self) -> Notes:
+        """What hinders the comparison; what limits the verdict comes first."""
+        notes = Notes(self.warnings.sentences)
+        for remark in self.verdict.remarks:
+            notes.number(remark)
+        return notes
 
     def html(self) -> str:
-        return page(
-            self.title,
-            self.subtitle,
-            self.verdict,
-            self.tables,
-            self.figures,
-            self.details,
-            self.methods,
-            looks(self.results.arms),
-        )
+        return page(self)
 
     def markdown(self) -> str:
-        """The same story as text, with links to the figures beside it."""
-        parts = [f"# {self.title}", self.subtitle, f"**{self.verdict.sentence}**"]
-        parts += ["\n".join(f"- {remark}" for remark in self.verdict.remarks)]
-        parts += [f"## {table.title}\n\n{table.markdown()}" for table in self.tables]
-        parts += [
-            f"## {figure.title}\n\n![{figure.alt}](figures/{figure.name}.svg)\n\n"
-            f"How to read it: {figure.reading}\n\nWhat it cannot show: {figure.limits}"
-            for figure in self.figures
-        ]
-        parts += [f"## {table.title}\n\n{table.markdown()}" for table in self.details]
-        parts += ["## Methods", *self.methods.paragraphs, self.methods.settings.markdown()]
-        parts += ["Commands that repeat this:", "```sh\n" + "\n".join(self.methods.commands) + "\n```"]
-        return "\n\n".join(part for part in parts if part) + "\n"
+        return in_markdown(self)
 
     def as_dict(self) -> dict[str, Any]:
         """The content of results.json: the verdict, every table's numbers, and where they came from."""
         return {
-            "format": 1,
+            "format": 2,
             "tool_version": dnagoat.__version__,
             "title": self.title,
-            "verdict": {"sentence": self.verdict.sentence, "remarks": self.verdict.remarks},
+            "verdict": asdict(self.verdict),
+            "cards": [asdict(card) for card in self.cards],
             "versions": versions(),
             "runs": [
                 {
@@ -134,16 +140,35 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
     """Puts a report together; `command` is the one that asked for it, `remarks` go below the verdict, first."""
     warnings = compare_runs(results)
     judged = verdict(results, warnings)
+    parts = [part for question in Question if (part := _part(question, results, warnings)) is not None]
+    hero = draw_verdict(results)
+    if hero is None:  # nothing to compare: what is drawn first stands beside the verdict
+        holder = next((part for part in parts if part.figures), None)
+        hero = holder.figures.pop(0) if holder else None
     return Report(
         title or _title(results),
         _subtitle(results),
-        Verdict(judged.sentence, [*remarks, *judged.remarks]),
-        [table for section in SECTIONS for table in section.tables(results, warnings) if table is not None],
-        [figure for section in SECTIONS for figure in section.figures(results, warnings) if figure is not None],
-        [table for section in SECTIONS for table in section.details(results, warnings) if table is not None],
+        replace(judged, remarks=[*remarks, *judged.remarks]),
+        hero,
+        cards(results, warnings),
+        parts,
         methods(results, command),
         results,
+        warnings,
     )
+
+
+def _part(question: Question, results: Results, warnings: Warnings) -> Part | None:
+    """What there is to show of a question; None where there is nothing, not even methods."""
+    sections = [section for section in SECTIONS if section.question is question]
+    part = Part(
+        question,
+        [figure for section in sections for figure in section.figures(results, warnings) if figure is not None],
+        [table for section in sections for table in section.tables(results, warnings) if table is not None],
+        [table for section in sections for table in section.details(results, warnings) if table is not None],
+    )
+    methods_belong = question is Question.TRUST
+    return part if methods_belong or part.figures or part.tables or part.details else None
 
 
 def _title(results: Results) -> str:

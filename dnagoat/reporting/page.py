@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from dnagoat.reporting.drawing.figure import Figure
-from dnagoat.reporting.methods import Methods
-from dnagoat.reporting.style import Look, every_ink
-from dnagoat.reporting.table import Table
-from dnagoat.reporting.verdict import Verdict
+from dnagoat.reporting.notes import Notes
+from dnagoat.reporting.section import Part
+from dnagoat.reporting.style import every_ink, looks
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dnagoat.reporting.document import Report
 
 
-def page(
-    title: str,
-    subtitle: str,
-    verdict: Verdict,
-    tables: Sequence[Table],
-    figures: Sequence[Figure],
-    details: Sequence[Table],
-    methods: Methods,
-    looks: dict[str, Look],
-) -> str:
-    """The whole page; `tables` come first, `details` after the figures. Figures of one section stand together."""
+def page(report: Report) -> str:
+    """The whole page. Notes are numbered as the page is read, and listed before the first question."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -36,18 +29,39 @@ def page(
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
-    css = environment.get_template("report.css").render(inks=every_ink(), looks=looks)
+    styles, notes = looks(report.results.arms), report.notes()
+    arms = {arm: f"arm-{rank}" for rank, arm in enumerate(styles)}
+    remarks = tuple(number for remark in report.verdict.remarks for number in notes.number(remark))
+    first = {
+        "remarks": remarks,
+        "hero": report.hero and _drawn(report.hero, notes, arms),
+        "cards": [(card, notes.number(card.warning)) for card in report.cards],
+    }
+    early = len(notes.said)  # what the first screen refers to stands on it
+    parts = [_part(part, notes, arms) for part in report.parts]
     return environment.get_template("report.html").render(
-        title=title,
-        subtitle=subtitle,
-        css=css,
-        verdict=verdict,
-        tables=tables,
-        sections=_sections(figures),
-        details=details,
-        methods=methods,
-        arms={arm: f"arm-{rank}" for rank, arm in enumerate(looks)},
+        report=report,
+        css=environment.get_template("report.css").render(inks=every_ink(), looks=styles),
+        arms=arms,
+        parts=parts,
+        settings=notes.numbered(report.methods.settings),
+        notes=notes.said,
+        early=early,
+        **first,
     )
+
+
+def _part(part: Part, notes: Notes, arms: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "question": part.question,
+        "id": part.question.name.lower(),
+        "figures": [_drawn(figure, notes, arms) for figure in part.figures],
+        "tables": [notes.numbered(table) for table in (*part.tables, *part.details)],
+    }
+
+
+def _drawn(figure: Figure, notes: Notes, arms: Mapping[str, str]) -> dict[str, Any]:
+    return {"figure": figure, "svg": figure.inline(arms), "notes": notes.number(figure.warning)}
 
 
 def _code(text: str) -> Markup:
@@ -56,14 +70,3 @@ def _code(text: str) -> Markup:
     return Markup("").join(
         Markup("<code>{}</code>").format(piece) if index % 2 else escape(piece) for index, piece in enumerate(pieces)
     )
-
-
-def _sections(figures: Sequence[Figure]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "id": name.lower().replace(" ", "-"),
-            "figures": [{"figure": figure, "svg": figure.inline()} for figure in group],
-        }
-        for name, group in groupby(figures, key=lambda figure: figure.section)
-    ]

@@ -42,8 +42,8 @@ SPARE = (
 )
 # Eleven: where a spare colour comes again, its marker is another.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p")
-# Lines and hatches of bars: one for as many arms as there are spare colours, so that no two arms share both.
-PATTERNS: tuple[tuple[Dash, str | None], ...] = (("-", None), ("--", "////"), ("-.", "...."), (":", "xxxx"))
+# One for as many arms as there are spare colours, so that no two arms share both.
+DASHES: tuple[Dash, ...] = ("-", "--", "-.", ":")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,6 @@ class Look:
     ink: Ink
     marker: str
     dash: Dash
-    hatch: str | None  # of bars
 
     @property
     def colour(self) -> str:
@@ -70,7 +69,7 @@ def looks(arms: Mapping[str, str | None]) -> dict[str, Look]:
     own = {arm for arm, scheme in arms.items() if together[scheme] == 1 or arm == scheme}
     inks = {arm: (KNOWN_ARMS.get(scheme or "") if arm in own else None) or next(spare) for arm, scheme in arms.items()}
     return {
-        arm: Look(ink, MARKERS[rank % len(MARKERS)], *PATTERNS[rank // len(SPARE) % len(PATTERNS)])
+        arm: Look(ink, MARKERS[rank % len(MARKERS)], DASHES[rank // len(SPARE) % len(DASHES)])
         for rank, (arm, ink) in enumerate(inks.items())
     }
 

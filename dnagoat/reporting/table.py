@@ -21,9 +21,11 @@ class Cell:
     under: str = ""  # smaller lines below: the interval, the count
     warning: str = ""
     tone: Tone = ""  # what a colour may say besides
+    notes: tuple[int, ...] = ()  # numbers of the notes that stand for the warning on a page
 
     def lines(self) -> list[str]:
-        return [line for line in (self.text, *self.under.split("\n"), self.warning and f"⚠ {self.warning}") if line]
+        first, *more = self.text, *self.under.split("\n"), self.warning and f"⚠ {self.warning}"
+        return [line for line in (marked(first, self.notes), *more) if line]
 
     def warned(self, warning: str) -> Cell:
         """The same with this warning before its own; a cell without a number has nothing to be warned of."""
@@ -40,10 +42,11 @@ class Column:
     unit: str = ""
     numeric: bool = True
     warning: str = ""
+    notes: tuple[int, ...] = ()
 
     def lines(self) -> list[str]:
         said = f"{self.head} ({self.unit})" if self.unit else self.head
-        return [said, *([f"⚠ {self.warning}"] if self.warning else [])]
+        return [marked(said, self.notes), *([f"⚠ {self.warning}"] if self.warning else [])]
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """`first` is the head of the column of row heads; `few` are the rows that a first look needs, 0 all of them."""
+    """`first` is the head of the column of row heads; `few` are the rows that a first look needs, 0 all of them; `marks`
+    are numbers of notes that concern all of it."""
 
     name: str
     title: str
@@ -66,6 +70,7 @@ class Table:
     columns: list[Column]
     rows: list[Row]
     notes: list[str] = field(default_factory=list)
+    marks: tuple[int, ...] = ()
     few: int = 0
 
     def shortened(self, rest: str) -> Table:
@@ -122,6 +127,11 @@ class Table:
             ],
             "notes": self.notes,
         }
+
+
+def marked(text: str, notes: tuple[int, ...]) -> str:
+    """`1.31 [2]`: the text with the numbers of the notes that concern it."""
+    return f"{text} [{', '.join(map(str, notes))}]" if notes else text
 
 
 def _escaped(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dnagoat.reporting import headline as headlines
 from dnagoat.reporting.cells import called
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import decimals, interval, listed
@@ -18,8 +19,10 @@ from dnagoat.wording import counted
 
 @dataclass(frozen=True)
 class Verdict:
-    """`sentence` is the verdict; `remarks` say what limits it, most important first."""
+    """`headline` is the verdict in at most fifteen words and `sentence` in full; `remarks` say what limits it, most
+    important first."""
 
+    headline: str
     sentence: str
     remarks: list[str]
 
@@ -28,24 +31,28 @@ def verdict(results: Results, warnings: Warnings) -> Verdict:
     """Judges a comparison by its own rule, two or more runs by their paired difference, one run by the ladder."""
     scored = [run for run in results.runs if run.nll("test")]
     if results.comparison is not None:
-        sentence = _of_comparison(results.comparison)
+        headline, sentence = headlines.of_comparison(results.comparison), _of_comparison(results.comparison)
     elif not scored:
+        headline = "No verdict: no run has been scored on a test split."
         sentence = "There is no verdict: none of these runs has been scored on a test split."
     elif len(scored) == 1:
-        sentence = _of_one(results, scored[0])
+        headline, sentence = _of_one(results, scored[0])
     else:
-        sentence = _of_several(results, scored)
+        headline, sentence = _of_several(results, scored)
     probes = [told(probe, folder) for probe, folder in results.named_probes()]
+    if probes and not results.runs:
+        headline = headlines.of_probes(results.probes)
     sentence = " ".join([*probes, *([sentence] if results.runs else [])])
-    remarks = [*warnings.sentences, *_ladder(results, scored), *_seeds(results, scored)]
-    return Verdict(sentence, remarks)
+    remarks = [*warnings.remarks, *_ladder(results, scored), *_seeds(results, scored)]
+    return Verdict(headline, sentence, remarks)
 
 
-def _of_one(results: Results, run: RunResults) -> str:
+def _of_one(results: Results, run: RunResults) -> tuple[str, str]:
     nll = run.nll("test") or {}
-    text = f"{called(results, run)} needs {_measured(nll)} on the test split"
-    rung = best_baseline(nll)
-    return f"{text}{_against(nll, rung)}." if rung else f"{text}."
+    name, rung = called(results, run), best_baseline(nll)
+    text = f"{name} needs {_measured(nll)} on the test split"
+    headline = headlines.of_one(name, nll["value"], _gain(nll, rung) if rung else None, _beats(nll))
+    return headline, f"{text}{_against(nll, rung)}." if rung else f"{text}."
 
 
 def _measured(nll: Result) -> str:
@@ -55,12 +62,16 @@ def _measured(nll: Result) -> str:
 
 def _against(nll: Result, rung: Result) -> str:
     named = f"the best count-based baseline ({rung['name']}) on the same bases"
-    gain = float(rung["value"]) - float(nll["value"]) if rung.get("gain") is None else float(rung["gain"])
+    gain = _gain(nll, rung)
     if _beats(nll) is None:
         bounds = interval(rung.get("gain_interval"), sign=True)
         between = f" (95 % interval {bounds})" if bounds else ""
         return f", which cannot be told from {named}: a gain of {decimals(gain, sign=True)} nats per base{between}"
     return f", {decimals(abs(gain))} {'less' if gain > 0 else 'more'} than {named}"
+
+
+def _gain(nll: Result, rung: Result) -> float:
+    return float(rung["value"]) - float(nll["value"]) if rung.get("gain") is None else float(rung["gain"])
 
 
 def _beats(nll: Result) -> bool | None:
@@ -69,11 +80,11 @@ def _beats(nll: Result) -> bool | None:
     return True if low > 0 else False if high < 0 else None
 
 
-def _of_several(results: Results, scored: list[RunResults]) -> str:
+def _of_several(results: Results, scored: list[RunResults]) -> tuple[str, str]:
     ranked = sorted(scored, key=lambda run: float((run.nll("test") or {})["value"]))
     first, second = ranked[0], ranked[1]
     if not same_bases(scored):
-        return (
+        return "No verdict: these runs were not scored on the same bases.", (
             "There is no verdict: these runs were not scored on the same bases; give all of them one dataset and one "
             "setting of `dnagoat evaluate` (--windows, --context, --stride)."
         )
@@ -82,15 +93,18 @@ def _of_several(results: Results, scored: list[RunResults]) -> str:
     own, base = scored_pieces(first, "test"), scored_pieces(second, "test")
     paired = difference(first, own, second, base, "test")
     if paired is None:
-        return _unpaired(results, {first.key: own, second.key: base})
+        return "No verdict: their difference has no interval.", _unpaired(results, {first.key: own, second.key: base})
     gain, bounds = -paired.value, [-paired.bounds[1], -paired.bounds[0]]
-    if bounds[0] <= 0 <= bounds[1]:
-        return (
+    shown = bounds[0] > 0 or bounds[1] < 0
+    beside = "" if len(ranked) == 2 else f", the next of {len(ranked)},"
+    headline = headlines.of_pair(called(results, first), called(results, second), gain if shown else None, beside)
+    if not shown:
+        return headline, (
             f"{_capital(names[0])} and {names[1]}{others}{comma} cannot be told apart on these test bases: they "
             f"differ by {decimals(gain)} nats per base (95 % interval {interval(bounds, sign=True)}, paired over "
             f"{counted(paired.blocks, 'block')} of the genome)."
         )
-    return (
+    return headline, (
         f"{_capital(names[0])} predicts better than {names[1]}{others}: {decimals(gain)} nats per base less (95 % "
         f"interval {interval(bounds)}, paired over {counted(paired.blocks, 'block')} of the test genome)."
     )

@@ -11,7 +11,8 @@ from dnagoat.files import write_json
 from dnagoat.measure.benchmark import PUBLISHED, row_of
 from dnagoat.measure.job import Job, Kernel
 from dnagoat.measure.trial import NO_MEMORY, REFUSED
-from tests.reporting import example, inspected
+from tests.reporting import example
+from tests.reporting.inspected import result
 
 ARMS = {
     "rope": "rope",
@@ -27,7 +28,7 @@ INSPECTED = 2  # arms, in the eight layers and eight heads of the authors' model
 LATER = tuple(name for name in example.MEASURES)
 
 
-def crowd(folder: Path, arms: int = 4, *, steps: int = 900) -> tuple[Path, Path]:
+def crowd(folder: Path, arms: int = 4, *, steps: int = 900, inspected: int = INSPECTED) -> tuple[Path, Path]:
     """A comparison of the first `arms` arms over three seeds, the first of each measured; and a benchmark of them."""
     names = list(ARMS)[:arms]
     levels = {name: 1.31 - 0.004 * place for place, name in enumerate(names)}
@@ -35,8 +36,8 @@ def crowd(folder: Path, arms: int = 4, *, steps: int = 900) -> tuple[Path, Path]
     for name, paths in runs.items():
         for seed, path in enumerate(paths):
             example.run(path, _config(ARMS[name], seed, steps), levels[name], missing=LATER if seed else ())
-    for name in names[:INSPECTED]:
-        write_json(runs[name][0] / "evaluation" / "inspect.json", inspected.result(ARMS[name], layers=8, heads=8))
+    for name in names[:inspected]:
+        write_json(runs[name][0] / "evaluation" / "inspect.json", result(ARMS[name], layers=8, heads=8))
     command = "dnagoat compare data/demo --out compare"
     write_json(folder / FILE, example.judged(runs, levels, blocks=48) | {"command": command})
     write_json(folder / "bench.json", bench(names))

@@ -10,11 +10,16 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from dnagoat.reporting.document import Report
+from dnagoat.reporting.section import Question
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright to drive a browser")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe to check what a browser shows")
+AXE = axe.Axe()
+SERIOUS = ("serious", "critical")
+FIGURES = 16
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 FLAGS = (
@@ -22,7 +27,7 @@ FLAGS = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 Scheme = Literal["light", "dark"]
-SIZES = {"desk": (1280, 900), "phone": (390, 844)}
+SIZES = {"desk": (1280, 800), "phone": (390, 844)}
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium browser is installed; apt-get install chromium")
 
@@ -30,10 +35,12 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium browser is 
 class Visit:
     """The page as it was opened, with every request that it made and every word that it said on the console."""
 
-    def __init__(self, browser: Browser, page: Path, size: str, scheme: Scheme = "light") -> None:
+    def __init__(
+        self, browser: Browser, page: Path, size: str, scheme: Scheme = "light", *, scripts: bool = True
+    ) -> None:
         width, height = SIZES[size]
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, offline=True, java_script_enabled=True
+            viewport={"width": width, "height": height}, color_scheme=scheme, offline=True, java_script_enabled=scripts
         )
         self.view = context.new_page()
         self.requests: list[str] = []
@@ -57,6 +64,14 @@ def visit(request: pytest.FixtureRequest, browser: Browser, page: Path) -> Visit
     return Visit(browser, page, request.param)
 
 
+@pytest.fixture(scope="module")
+def crowd_page(browser: Browser, crowded: Report, tmp_path_factory: pytest.TempPathFactory) -> Visit:
+    """The page of four arms with long names."""
+    page = tmp_path_factory.mktemp("crowd_page") / "report.html"
+    page.write_text(crowded.html(), encoding="utf-8")
+    return Visit(browser, page, "desk")
+
+
 def test_it_opens_offline_without_a_request_or_a_complaint(visit: Visit, page: Path) -> None:
     assert [url for url in visit.requests if not url.startswith("data:")] == [page.as_uri()]
     assert visit.said == []
@@ -64,23 +79,56 @@ def test_it_opens_offline_without_a_request_or_a_complaint(visit: Visit, page: P
 
 def test_headings_and_figures_are_seen(visit: Visit) -> None:
     headings = [text.strip() for text in visit.view.locator("h1, h2").all_inner_texts()]
-    # CSS may set a heading in capitals, which is what the browser then reads.
-    assert [heading.lower() for heading in headings][:3] == ["rope and goat on dna", "verdict", "results"]
+    assert headings[0] == "rope and goat on DNA" and headings[1].startswith("goat beats rope by 0.0070 nats per base.")
+    assert headings[-8:] == [str(question) for question in Question]
     figures = visit.view.locator("figure svg")
-    assert figures.count() == 15
+    assert figures.count() == FIGURES
     for index in range(figures.count()):
         box = figures.nth(index).bounding_box()
         assert box is not None and box["width"] > 300 and box["height"] > 60
 
 
-def test_the_page_itself_never_scrolls_sideways(visit: Visit) -> None:
-    assert visit.view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+@pytest.mark.parametrize("width", [360, 800, 1280, 1600])
+def test_the_page_itself_never_scrolls_sideways(width: int, crowd_page: Visit) -> None:
+    """Neither folded nor with everything open."""
+    crowd_page.view.set_viewport_size({"width": width, "height": 800})
+    for state in ("false", "true"):
+        crowd_page.view.evaluate(f"document.querySelectorAll('details').forEach(part => part.open = {state})")
+        assert crowd_page.view.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), state
+    crowd_page.view.evaluate("document.querySelectorAll('details').forEach(part => part.open = false)")
 
 
-def test_the_verdict_is_on_the_first_screen(visit: Visit) -> None:
-    box = visit.view.locator(".sentence").bounding_box()
+def test_the_answer_is_on_the_first_screen(visit: Visit) -> None:
+    """Verdict, figure and cards on a desk; the verdict on a phone."""
     size = visit.view.viewport_size
-    assert box is not None and size is not None and box["y"] + box["height"] < size["height"]
+    assert size is not None
+    for part in (".first h2", ".first svg", ".cards") if size["width"] > 1000 else (".first h2",):
+        box = visit.view.locator(part).first.bounding_box()
+        assert box is not None and box["y"] + box["height"] < size["height"], part
+
+
+def test_it_is_short_with_everything_folded(crowd_page: Visit) -> None:
+    """Four arms, two of them inspected; five are about a tenth longer."""
+    crowd_page.view.set_viewport_size({"width": 1280, "height": 800})
+    assert crowd_page.view.evaluate("document.documentElement.scrollHeight") < 10_500
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(scheme: Scheme, browser: Browser, page: Path) -> None:
+    view = Visit(browser, page, "desk", scheme).view
+    view.evaluate("document.querySelectorAll('details').forEach(part => part.open = true)")
+    found = AXE.run(view).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found if each["impact"] in SERIOUS] == []
+
+
+def test_an_arm_that_is_not_chosen_leaves_all_figures(browser: Browser, page: Path) -> None:
+    """Without a script: what is not checked is hidden by the style sheet."""
+    view = Visit(browser, page, "desk", scripts=False).view
+    marks = view.locator("g.arm-1")
+    assert marks.count() > 20 and marks.first.is_visible()
+    view.get_by_label("goat").uncheck()
+    assert not any(marks.nth(place).is_visible() for place in range(0, marks.count(), 10))
+    assert view.locator("g.arm-0").first.is_visible()
 
 
 def test_a_keyboard_reaches_what_has_to_be_scrolled(visit: Visit) -> None:
@@ -112,11 +160,9 @@ def test_paper_is_white_and_has_no_navigation(browser: Browser, page: Path) -> N
 PRINTED = 190 * 96 / 25.4  # CSS pixels of A4 within margins of 1 cm
 
 
-def test_no_table_is_wider_than_paper(browser: Browser, crowded: Report, tmp_path: Path) -> None:
-    page = crowded.write(tmp_path / "crowded")
-    context = browser.new_context(viewport={"width": int(PRINTED), "height": 1000}, offline=True)
-    view = context.new_page()
-    view.goto(page.as_uri())
+def test_no_table_is_wider_than_paper(crowd_page: Visit) -> None:
+    view = crowd_page.view
+    view.set_viewport_size({"width": int(PRINTED), "height": 1000})
     view.emulate_media(media="print")
     # scrollWidth of a region is the width of what is in it, seen or not
     wide = view.evaluate(
@@ -129,10 +175,20 @@ def test_no_table_is_wider_than_paper(browser: Browser, crowded: Report, tmp_pat
         " > parseFloat(getComputedStyle(part.parentElement).fontSize)).length"
     )
     assert larger == 0, "an interval is never set larger than its number"
-    context.close()
+    view.emulate_media(media="screen")
 
 
 def test_it_works_without_scripts(browser: Browser, page: Path) -> None:
-    view = browser.new_context(java_script_enabled=False, offline=True).new_page()
-    view.goto(page.as_uri())
-    assert view.locator("figure svg").count() == 15 and view.locator("table").count() > 4
+    """A table opens where its name is pressed."""
+    view = Visit(browser, page, "desk", scripts=False).view
+    assert view.locator("figure svg").count() == FIGURES
+    table = view.locator("#table-strata")
+    assert not table.is_visible()
+    view.locator("summary", has_text="NLL by stratum").click()
+    assert table.is_visible()
+
+
+def test_what_is_folded_is_printed(browser: Browser, page: Path) -> None:
+    view = Visit(browser, page, "desk").view
+    view.emulate_media(media="print")
+    assert all(view.locator("table").nth(place).is_visible() for place in range(view.locator("table").count()))

@@ -1,9 +1,11 @@
-"""What hinders a comparison stands beside the numbers that it concerns, in every table and caption that shows them."""
+"""What hinders a comparison is a note, once, whose number stands beside the numbers and figures that it concerns."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from dnagoat.config import RunConfig
 from dnagoat.files import read_json, write_json
 from dnagoat.reporting.contents import compare_runs
 from dnagoat.reporting.document import Report, report
-from dnagoat.reporting.sections.baselines import ladder
+from dnagoat.reporting.sections.baselines import BEST, ladder
 from dnagoat.reporting.sections.lengths import by_length
 from dnagoat.reporting.sections.strata import by_stratum
 from dnagoat.reporting.sections.training import curves
@@ -42,6 +44,13 @@ def of(page: Report, name: str) -> Table:
     return next(table for table in page.details if table.name == name)
 
 
+def noted(page: Report, sentence: str) -> int:
+    """The number of a note, which both forms of the report say once."""
+    text, markdown = unescape(page.html()), page.markdown()
+    assert text.count(sentence) == markdown.count(sentence) == 1
+    return int(re.findall(rf'<li id="note-(\d+)">{re.escape(sentence)}', text)[0])
+
+
 def lines(table: Table) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(table.csv())))
 
@@ -51,14 +60,13 @@ def test_strata_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> No
     table = of(page, "strata")
     assert {line["nll_goat_warning"] for line in lines(table) if line["nll_goat"]} == {"other settings"}
     assert "nll_rope_warning" not in lines(table)[0]
-    assert "goat (nats per base) <br> ⚠ other settings" in table.markdown().splitlines()[0]
     assert [column.warning for column in table.columns] == ["", "", "", "", "other settings"]
+    number = noted(page, "NLL by stratum was measured with different settings; compare goat with care.")
+    assert f"goat (nats per base) [{number}]" in page.markdown()
     head = page.html().split('id="table-strata"')[1].split("</thead>")[0]
-    assert head.count("⚠ other settings") == 1
-    captions = {figure.name: figure.limits for figure in page.figures}
-    for name in ("strata", "strata-along", "strata-seen"):
-        assert captions[name].endswith(" Compare with care: goat (other settings).")
-    assert "Compare with care" not in captions["context-length"] + captions["nll-test"]
+    assert head.count(f'href="#note-{number}"') == 1
+    warned = {figure.name for figure in page.figures if figure.warning}
+    assert warned == {"strata", "strata-along", "strata-seen"}
 
 
 def test_lengths_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> None:
@@ -66,11 +74,10 @@ def test_lengths_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> N
     table = of(page, "context-length")
     rope, _, goat = lines(table)
     assert goat["b512_warning"] == goat["b8192_warning"] == "other settings" and rope["b512_warning"] == ""
-    row = next(line for line in table.markdown().splitlines() if line.startswith("| goat"))
-    assert row.count("⚠ other settings") == 5
-    assert page.html().split('id="table-context-length"')[1].split("</table>")[0].count("⚠ other settings") == 5
-    caption = next(figure.limits for figure in page.figures if figure.name == "context-length")
-    assert caption.endswith("at the same position. Compare with care: goat (other settings).")
+    number = noted(page, "NLL by length was measured with different settings; compare goat with care.")
+    inside = page.html().split('id="table-context-length"')[1].split("</table>")[0]
+    assert inside.count(f'href="#note-{number}"') == 5
+    assert {figure.name for figure in page.figures if figure.warning} == {"context-length"}
 
 
 def test_what_differs_between_models_stands_beside_all_of_their_likelihoods(tmp_path: Path) -> None:
@@ -81,8 +88,7 @@ def test_what_differs_between_models_stands_beside_all_of_their_likelihoods(tmp_
     for name in ("context-length", "likelihood"):
         cells = of(page, name).rows[2].cells
         assert cells[0].warning == said, name
-    caption = next(figure.limits for figure in page.figures if figure.name == "nll-test")
-    assert caption.endswith(f"not the training seed. Compare with care: goat ({said}).")
+    assert next(figure.warning for figure in page.figures if figure.name == "nll-test") == said
 
 
 def test_strata_of_other_bases_share_no_row_but_where_they_share_the_name(tmp_path: Path) -> None:
@@ -145,13 +151,13 @@ def test_no_baselines_are_drawn_beside_models_of_other_bases(tmp_path: Path) -> 
     for name, results in (("same", same), ("other", other)):
         figure = ladder(results, compare_runs(results))
         assert figure is not None
-        bars[name] = len(figure.drawing.axes[0].patches), figure
-    assert bars["same"][0] == 3 + len(example.MARKOV) and bars["other"][0] == 3
+        bars[name] = len(figure.drawing.axes[0].get_yticklabels()), figure
+    assert bars["same"][0] == 3 + BEST and bars["other"][0] == 3
     drawn, bare = bars["same"][1], bars["other"][1]
-    assert "on exactly the same bases" in drawn.reading and "The best baseline" in drawn.alt
-    assert "No baselines are drawn" in bare.reading and "baseline" not in bare.alt
-    assert "do not say which model is better" in bare.limits
-    assert bare.limits.endswith("Compare with care: goat (other scored bases).")
+    assert f"{len(example.MARKOV) - BEST} more counts" in drawn.reading and "The best baseline" in drawn.alt
+    assert "no counts are drawn" in bare.reading and "baseline" not in bare.alt
+    assert "does not say which model is better" in bare.limits
+    assert bare.warning == "other scored bases"
 
 
 def test_baselines_of_a_later_run_are_drawn_where_the_first_has_none(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Report:
 def test_its_verdict_is_the_comparison_s(made: Report) -> None:
     comparison = made.results.comparison
     assert comparison is not None and made.verdict.sentence == comparison["verdict"]
+    assert made.verdict.headline == "goat beats rope by 0.0070 nats per base."
     assert made.verdict.sentence.startswith("On the test split: goat is better than rope (-0.0070 nats per base")
     assert not any("One training seed" in remark for remark in made.verdict.remarks)
 
@@ -49,7 +50,7 @@ def test_one_seed_never_contradicts_the_verdict(made: Report) -> None:
 
 def test_it_is_drawn_and_every_seed_has_its_curve(made: Report) -> None:
     figures = {figure.name: figure for figure in made.figures}
-    assert "goat −0.0070, better" in figures["comparison"].alt
+    assert "goat: −0.0070" in figures["comparison"].alt and figures["comparison"] is made.hero
     curves = figures["training-curves"].drawing.axes[0].lines
     assert len([line for line in curves if line.get_marker() == "o"]) == 3, "three seeds of rope"
     assert {"strata", "prior-goat-s0"} <= set(figures), "details are of the first seed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
@@ -11,20 +13,24 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.document import Report
 from dnagoat.reporting.drawing.figure import CLOUD, CURVE, Figure, thinned
+from dnagoat.reporting.numbers import decimals
 from dnagoat.reporting.sections.lengths import lengths
 from dnagoat.reporting.sections.training import curves
 from dnagoat.reporting.sources import Results, read_runs
-from dnagoat.reporting.style import drawing
+from dnagoat.reporting.style import drawing, looks
 from tests.reporting import example
 
 EXPECTED = {
-    "nll-test", "training-curves", "strata", "strata-along", "strata-seen", "strand-gap", "context-length",
-    "gc-correlation", "gc-trajectories", "gc-scatter", "kmers", "prior-goat", "sink-goat", "cost-1", "leakage",
+    "comparison", "nll-test", "training-curves", "strata", "strata-along", "strata-seen", "strand-gap",
+    "context-length", "gc-correlation", "gc-trajectories", "gc-scatter", "kmers", "prior-goat", "sink-goat", "cost-1",
+    "leakage",
 }  # fmt: skip
 
 
@@ -39,6 +45,7 @@ def test_all_figures_are_there(whole: Report) -> None:
 
 def test_it_says_how_to_read_it_and_what_it_cannot_show(figure: Figure) -> None:
     assert len(figure.reading) > 40 and len(figure.limits) > 40 and len(figure.alt) > 40
+    assert re.findall(r"[.!?] [A-Z]", figure.reading) == [], "one sentence of reading"
     assert "nan" not in figure.alt.lower() and "None" not in figure.alt
 
 
@@ -102,31 +109,80 @@ def test_legends_lie_over_no_curve(crowded: Report) -> None:
     assert inside == []
 
 
-def test_nothing_hides_an_interval_of_the_verdict(crowded: Report) -> None:
-    """However narrow: no mark of a seed and no other line lies where an interval is drawn, but the stroke of a mean."""
-    figure = _named(crowded, "comparison")
-    with drawing():
-        figure.drawing.draw_without_rendering()
-        panels = [axes for axes in figure.drawing.axes if axes.get_visible()]
-        assert len(panels) == 5
-        for axes in panels:
-            dot = figure.drawing.dpi / 72
-            spans = []
-            for line in axes.lines:
-                ys = axes.transData.transform(line.get_xydata())[:, 1]
-                thick = (line.get_markersize() if line.get_marker() != "None" else line.get_linewidth()) * dot / 2
-                if len(np.unique(line.get_xdata())) > 1 or line.get_marker() != "None":  # else upright: a mean, or 0
-                    spans.append((ys[0] - thick, ys[0] + thick))
-            assert len(spans) == 3 * 3, "marks and two intervals a row"
-            for one, other in combinations(sorted(spans), 2):
-                assert one[1] <= other[0], "two of them overlap"
+def test_one_mark_an_arm_and_single_seeds_smaller(crowded: Report) -> None:
+    """Each arm against the reference: one dot, one interval that is the hull of both of the rule, a dot a seed."""
+    comparison = crowded.results.comparison
+    assert comparison is not None
+    (panel,) = _named(crowded, "comparison").drawing.axes
+    for arm in comparison["arms"][1:]:
+        found = arm["splits"]["test"]["all"]["difference"]
+        own = [line for line in panel.lines if json.loads(str(line.get_gid() or "mark:[0]")[5:])[0] == arm["name"]]
+        dots = [line for line in own if line.get_marker() != "None"]
+        large = [line for line in dots if line.get_markersize() > 4]
+        assert [_first(line) for line in large] == [found["value"]]
+        assert sorted(_first(line) for line in dots if line not in large) == sorted(found["by_seed"])
+        (interval,) = (np.asarray(line.get_xdata()) for line in own if line.get_marker() == "None")
+        both = [*found["over_seeds"], *found["over_blocks"]]
+        assert list(interval) == [min(both), max(both)]
+
+
+def _first(line: Line2D) -> float:
+    return float(np.asarray(line.get_xdata())[0])
+
+
+def test_the_sides_of_zero_are_named_and_the_noise_of_seeds_is_a_band(crowded: Report) -> None:
+    (panel,) = _named(crowded, "comparison").drawing.axes
+    said = {text.get_text(): text.get_horizontalalignment() for text in panel.texts}
+    assert said["\N{LEFTWARDS ARROW} better than rope"] == "right" and said["worse \N{RIGHTWARDS ARROW}"] == "left"
+    comparison = crowded.results.comparison
+    assert comparison is not None
+    own = comparison["arms"][0]["splits"]["test"]["all"]
+    (band,) = panel.patches
+    ends = [seed - own["value"] for seed in own["by_seed"]]
+    assert isinstance(band, Rectangle)
+    assert (band.get_x(), band.get_x() + band.get_width()) == pytest.approx((min(ends), max(ends)))
+
+
+def test_panels_are_named_in_whole_words_and_none_is_empty(crowded: Report) -> None:
+    titles = [
+        panel.get_title(loc="left").replace("\n", " ") for panel in _named(crowded, "comparison-strata").drawing.axes
+    ]
+    assert titles == ["repeats", "outside repeats", "first 128 bases of a window", "last 128 bases of a window"]
+    for figure in crowded.figures:
+        for panel in figure.drawing.axes:
+            drawn = [*panel.lines, *panel.patches, *panel.collections, *panel.images]
+            assert panel.get_visible() and drawn, f"{figure.name} has an empty panel"
+
+
+def test_an_arm_has_one_colour_in_all_figures(crowded: Report) -> None:
+    styles = looks(crowded.results.arms)
+    for figure in crowded.figures:
+        for artist in figure.drawing.findobj(Line2D):
+            arm = json.loads(str(artist.get_gid() or "mark:[0]")[5:])[0]
+            if arm in styles and artist.get_color() != "None":
+                assert artist.get_color() == styles[arm].colour, f"{figure.name}: {arm}"
+
+
+def test_fonts_are_embedded_in_a_pdf(crowded: Report, tmp_path: Path) -> None:
+    path = tmp_path / "figure.pdf"
+    _named(crowded, "comparison").write(path)
+    assert b"/FontFile2" in path.read_bytes() and b"/Type3" not in path.read_bytes()
+
+
+def test_values_are_told_to_who_points_at_a_mark(crowded: Report) -> None:
+    found = crowded.results.comparison
+    assert found is not None
+    svg = _named(crowded, "comparison").inline({"goat@init=seeded@rank=4": "arm-1"})
+    value = decimals(found["arms"][1]["splits"]["test"]["all"]["difference"]["value"], sign=True)
+    assert f'<g class="arm-1"><title>goat@init=seeded@rank=4: {value}' in svg
+    assert "mark:" not in svg
 
 
 def test_scatters_and_curves_are_thinned_to_what_can_be_seen(crowded: Report) -> None:
     for name, most in (("gc-scatter", CLOUD), ("kmers", CLOUD), ("training-curves", CURVE), ("context-length", CURVE)):
         counts = [np.size(line.get_xdata()) for axes in _named(crowded, name).drawing.axes for line in axes.lines]
         assert max(counts) <= most, name
-    assert f"at most {CLOUD} drawn" in _named(crowded, "gc-scatter").reading
+    assert f"at most {CLOUD} windows" in _named(crowded, "gc-scatter").limits
 
 
 def test_thinning_keeps_both_ends() -> None:
@@ -142,7 +198,7 @@ def test_context_of_runs_of_several_training_lengths(results: Results) -> None:
     longer |= {"training_length": 1024, "lengths": longer["lengths"][1:]}
     runs[0].measures["lengths-test"] = longer
     for order in (runs, runs[::-1]):
-        figure = lengths(replace(results, runs=order), Warnings({}, []))
+        figure = lengths(replace(results, runs=order), Warnings({}, {}))
         assert figure is not None
         left, right = figure.drawing.axes
         assert [text.get_text() for text in left.get_xticklabels()] == ["512", "1,024", "2,048", "4,096", "8,192"]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.lines import Line2D
+from matplotlib.patches import PathPatch
 
 from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.sections import inspect as microscope
 from dnagoat.reporting.sections import prior
 from dnagoat.reporting.sources import Results, read_runs
-from dnagoat.reporting.style import KNOWN_ARMS, MUTED
+from dnagoat.reporting.style import KNOWN_ARMS
 from dnagoat.reporting.table import Table
 from tests.reporting import example
 from tests.reporting.inspected import result
@@ -68,40 +72,63 @@ def test_bounds_are_shown_for_softmax_alone() -> None:
     assert "entmax15 gives weights of exactly 0" in sparse.notes[0] and "x exp" not in sparse.notes[0]
 
 
+def fields(panel: Axes) -> list[PathPatch]:
+    """What is drawn of a panel's heads: the fields of one darkness are one path."""
+    return [patch for patch in panel.patches if isinstance(patch, PathPatch)]
+
+
 def lines(panel: Axes) -> list[Line2D]:
     """The curves of a panel, without its upright marks."""
     return [line for line in panel.get_lines() if len(np.asarray(line.get_xdata())) > 2]
 
 
 @pytest.mark.parametrize("position", ["goat", "rope+bias"])
-def test_curves_go_from_grey_dashes_over_pale_lines_to_the_last(position: str) -> None:
+def test_a_panel_a_checkpoint_from_the_start_to_what_was_learned(position: str) -> None:
     colour = KNOWN_ARMS[position].light
     _, priors, sinks = microscope.figures(result(position))
     assert [priors.name, sinks.name] == ["inspect-prior", "inspect-sink"]
+    titles = [panel.get_title(loc="left") for panel in priors.drawing.axes]
+    assert titles == ["at the start", "on the way", "on the way", "learned"]
     for panel in priors.drawing.axes:
-        start, first, middle, last = lines(panel)
-        assert (start.get_linestyle(), start.get_color()) == ("--", MUTED.light)
-        assert [(line.get_color(), line.get_alpha()) for line in (first, middle)] == [(colour, prior.PALE)] * 2
-        assert (last.get_color(), last.get_alpha()) == (colour, None)
-        at, drawn = (np.asarray(side) for side in (last.get_xdata(), last.get_ydata()))
-        for peak in (3, 171):  # neither a peak nor its copy, one base wide, is thinned away
-            assert drawn[at == peak] > -2
+        assert {to_hex(patch.get_facecolor()) for patch in fields(panel)} == {colour}
+        corners = sum(np.size(patch.get_path().codes) for patch in fields(panel))
+        assert corners >= 4 * 5, "a field or more of each head"
     assert len(lines(sinks.drawing.axes[0])) == 8, "four of each head"
-    assert "grey dashes" in priors.reading and "pale lines" in priors.reading
+    assert "grey dashes" in sinks.reading and "pale lines" in sinks.reading
+
+
+def test_a_field_holds_the_weight_that_the_prior_gives_its_distances() -> None:
+    """A prior of two distances: three quarters of the weight at 3, a quarter at 171, nothing elsewhere."""
+    distances = list(range(512))
+    told = [math.log(0.75) if d == 3 else math.log(0.25) if d == 171 else -60.0 for d in distances]
+    bins = prior.edges(distances)
+    found = prior.weights(distances, told, bins)
+    assert found.sum() == pytest.approx(1)
+    held = {
+        round(float(share), 6): (low, high)
+        for low, high, share in zip(bins, bins[1:], found, strict=False)
+        if share > 1e-6
+    }
+    assert set(held) == {0.75, 0.25}
+    assert held[0.75] == (3, 4) and held[0.25][0] <= 171 < held[0.25][1]
+
+
+def test_every_head_says_how_far_it_looks() -> None:
+    _, priors, _ = microscope.figures(result())
+    said = re.findall(r"<title>(layer [^<]*)</title>", priors.inline())
+    assert len(said) == 4 * 4 and said[0].startswith("layer 1, head 1: half of its weight within")
 
 
 def test_a_model_of_many_heads_is_drawn_lightly_and_has_room() -> None:
-    """Start and last alone, as finely as their panels show; a layout that finds no room would warn, and fail here."""
-    priors, sinks = microscope.curves(result(layers=8, heads=8))
-    assert len(lines(priors.drawing.axes[0])) == 2
-    assert len(priors.inline()) + len(sinks.inline()) < 550_000
+    """Start and last alone; a layout that finds no room would warn, and fail here."""
+    _, priors, sinks = microscope.figures(result(layers=8, heads=8))
+    assert len(priors.drawing.axes) == 2
+    assert len(priors.inline()) + len(sinks.inline()) < 250_000
 
 
-def test_as_many_heads_as_models_have_are_told_apart() -> None:
-    """Twelve a layer have room for one tick each; each of twelve layers has a colour, a line or a marker of its own."""
-    priors, _ = microscope.curves(result(layers=2, heads=12))
+def test_as_many_layers_as_models_have_are_told_apart() -> None:
+    """A layer has a colour, a line or a marker of its own."""
     training = microscope.over_training(result(layers=12, heads=2))
-    assert [tick.get_text() for tick in priors.drawing.axes[-1].get_xticklabels()] == ["171"]
     lines = training.drawing.axes[0].get_lines()
     looks = {
         (line.get_color(), line.get_linestyle(), line.get_marker()) for line in lines if line.get_marker() != "None"
@@ -112,13 +139,8 @@ def test_as_many_heads_as_models_have_are_told_apart() -> None:
 def test_the_start_that_a_prior_holds_is_drawn(tmp_path: Path) -> None:
     runs = read_runs([example.run(tmp_path / "goat", example.config("goat"), 1.3)])
     figure = prior.log_prior(Results(runs), runs[0])
-    assert figure is not None and "grey dashes are where training started" in figure.reading
-    started, learned = lines(figure.drawing.axes[0])
-    assert started.get_linestyle() == "--" and learned.get_linestyle() == "-"
-    initial = runs[0].measures["prior"]["layers"][0]["heads"][0]["initial"]
-    at, drawn = (np.asarray(side) for side in (started.get_xdata(), started.get_ydata()))
-    stored = dict(zip(runs[0].measures["prior"]["distances"], initial, strict=True))
-    np.testing.assert_allclose(drawn, [stored[int(d)] - max(initial) for d in at], atol=1e-12)
+    assert figure is not None
+    assert [panel.get_title(loc="left") for panel in figure.drawing.axes] == ["at the start", "learned"]
 
 
 def test_biases_of_rope_are_drawn_and_a_fixed_prior_is_not() -> None:

@@ -57,7 +57,7 @@ def pages(arms: int) -> Iterator[list[Look]]:
 @pytest.mark.parametrize("ground", ["light", "dark"])
 @pytest.mark.parametrize("deficiency", [None, *DEFICIENCIES])
 def test_any_two_arms_of_a_page_stay_apart_and_from_the_nulls(deficiency: str | None, ground: str) -> None:
-    """In colour alone: up to six arms are told apart without a look at their markers or hatches."""
+    """In colour alone: up to six arms are told apart without a look at their markers."""
     seen = np.array(DEFICIENCIES[deficiency]) if deficiency else np.eye(3)
     pairs = {frozenset(pair) for page in pages(6) for pair in combinations([look.ink for look in page], 2)}
     assert all(len(pair) == 2 for pair in pairs), "two arms of one page have one ink"
@@ -84,7 +84,7 @@ def test_where_colours_run_out_lines_bars_and_marks_tell_arms_apart() -> None:
     many = list(looks({f"goat@rank={rank}": "goat" for rank in range(20)}).values())
     assert len({look.ink for look in many}) == len(SPARE)
     assert len({(look.ink, look.dash) for look in many}) == 20
-    assert len({(look.ink, look.hatch) for look in many}) == 20
+    assert len({(look.ink, look.marker) for look in many}) == 20
     assert all(one.marker != other.marker for one, other in combinations(many, 2) if one.ink == other.ink)
 
 

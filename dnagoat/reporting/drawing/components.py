@@ -55,8 +55,7 @@ def draw_components(kept: Kept, labels: Sequence[str] | None, called: str) -> Fi
     return Figure(
         "components",
         "Vectors on their first two principal components",
-        "Embeddings",
-        reading="One point a region; the same points in both panels. What the right panel explains is composition.",
+        reading="One point a region, the same in both panels: what the right one explains is composition.",
         limits="Two directions of many: what is apart elsewhere may lie together here.",
         alt=f"Two scatter plots of {whole(len(shown))} vectors on two components with "
         f"{percent(float(found.shares.sum()))} of the variance, by {called if labels else 'nothing'} and by GC.",

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dnagoat.errors import OptionError
-from dnagoat.files import written_whole
-from dnagoat.reporting.drawing.room import fit
+from dnagoat.files import write_text, written_whole
+from dnagoat.reporting.drawing.marks import mark, with_words
+from dnagoat.reporting.drawing.room import broken, fit
 from dnagoat.reporting.style import Look, drawing, every_ink
 
 if TYPE_CHECKING:
@@ -23,21 +25,23 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WIDTH = 7.2  # inches; 691 CSS pixels, so that 9.5 points are read at their size
+LONGEST = 24  # letters of a row's name before it is broken
 CURVE = 200  # points of a curve, and ...
 CLOUD = 300  # ... of a scatter: more cannot be told apart at this width, and would only weigh
 
 
 @dataclass(frozen=True)
 class Figure:
-    """`reading` says how to read it, `limits` what it cannot show, `alt` what a reader who cannot see it must know."""
+    """`reading` says in a sentence how to read it, `limits` what else to know and what it cannot show, `alt` what a
+    reader who cannot see it must know, `warning` what stands in the way of comparing its models."""
 
     name: str
     title: str
-    section: str
     reading: str
     limits: str
     alt: str
     drawing: Drawing
+    warning: str = ""
 
     def __post_init__(self) -> None:
         # The layout is found once and stays: found again it may move by a hair, and no two files would be the same.
@@ -57,15 +61,22 @@ class Figure:
     def write(self, path: Path) -> None:
         """One file, whose name says its kind."""
         kind = kind_of(path, "the figure")
+        if kind == "svg":
+            write_text(path, with_words(self._svg(facecolor="white"), {}))
+            return
         with drawing(), written_whole(path) as aside:
             self.drawing.savefig(aside, format=kind, metadata=_UNDATED[kind], facecolor="white")
 
-    def inline(self) -> str:
-        """The drawing as SVG to stand in a page: theme colours as CSS variables, ids its own, no size of its own."""
+    def inline(self, classes: Mapping[str, str] = MappingProxyType({})) -> str:
+        """The drawing as SVG to stand in a page: theme colours as CSS variables, ids its own, no size of its own, and
+        on what is an arm's the class that is given for it."""
+        return _for_page(with_words(self._svg(transparent=True), classes), self.name)
+
+    def _svg(self, **how: Any) -> str:
         buffer = io.StringIO()
         with drawing():
-            self.drawing.savefig(buffer, format="svg", metadata=_UNDATED["svg"], transparent=True)
-        return _for_page(buffer.getvalue(), self.name)
+            self.drawing.savefig(buffer, format="svg", metadata=_UNDATED["svg"], **how)
+        return buffer.getvalue()
 
 
 _UNDATED: dict[str, dict[str, None]] = {
@@ -88,6 +99,7 @@ def _for_page(svg: str, name: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"\n\s*", "\n", svg)
     svg = re.sub(r'(?<= )(d|x|y)="[^"]*"', lambda found: _NUMBER.sub(_hundredths, found[0]), svg)
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
     svg = svg.replace("font: 9.5px 'DejaVu Sans'", "font: 9.5px var(--sans)").replace("'DejaVu Sans'", "var(--sans)")
@@ -118,6 +130,12 @@ def canvas(
     rows: int = 1, columns: int = 1, *, height: float = 3.2, share_x: bool = False, share_y: bool = False
 ) -> tuple[Drawing, Sequence[Axes]]:
     """An empty drawing of the common width (`height` in inches) and its axes, row by row. Call inside `drawing()`."""
+    figure = _blank(height)
+    axes = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False)
+    return figure, list(axes.flat)
+
+
+def _blank(height: float) -> Drawing:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -125,24 +143,54 @@ def canvas(
     # Inches between panels: end ticks of neighbours stay apart.
     figure = Drawing(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=0.08))
     FigureCanvasAgg(figure)
-    axes = figure.subplots(rows, columns, sharex=share_x, sharey=share_y, squeeze=False)
-    return figure, list(axes.flat)
+    return figure
 
 
-def leave_empty(axes: Sequence[Axes], shown: int, columns: int) -> None:
-    """Hides the panels of a grid after the first `shown`; those above a hole get the tick labels of the lowest row."""
-    for panel in axes[shown:]:
-        panel.set_visible(False)
-    for panel in axes[max(0, shown - columns) : shown]:
-        panel.tick_params(axis="x", labelbottom=True)
+def panels_of(
+    count: int, columns: int, *, height: float, share_x: bool = False, share_y: bool = False
+) -> tuple[Drawing, list[Axes]]:
+    """A drawing of `count` panels, row by row; those of a last row that is not full share its whole width, so that no
+    panel stays empty. Call inside `drawing()`.
+    """
+    columns = min(columns, count)
+    figure = _blank(height)
+    rows, last = -(-count // columns), (count - 1) % columns + 1
+    grid = figure.add_gridspec(rows, columns * last)
+    panels: list[Axes] = []
+    for place in range(count):
+        row, column = divmod(place, columns)
+        wide = last if row < rows - 1 else columns
+        first = panels[0] if panels else None
+        here = grid[row, column * wide : (column + 1) * wide]
+        panel = figure.add_subplot(here, sharex=first if share_x else None, sharey=first if share_y else None)
+        panel.tick_params(labelbottom=not share_x or row == rows - 1 or place >= count - columns)
+        panel.tick_params(labelleft=not share_y or column == 0)
+        panels.append(panel)
+    return figure, panels
+
+
+def name_rows(panel: Axes, rows: Sequence[tuple[str, str | None]]) -> None:
+    """Names beside the rows of dots, from above; a row that is an arm's goes with it."""
+    panel.set_yticks(range(len(rows)), [broken(name, LONGEST) for name, _ in rows])
+    panel.set_ylim(len(rows) - 0.5, -0.6)
+    panel.grid(axis="y", visible=False)
+    panel.tick_params(axis="y", length=0)
+    for text, (_, arm) in zip(panel.get_yticklabels(), rows, strict=False):  # none beside a panel that shares them
+        mark(text, arm)
 
 
 def legend_above(figure: Drawing, handles: Sequence[Artist], names: Sequence[str], most: int) -> None:
     """One legend for all panels, in at most `most` columns and in as many as the longest name leaves room for."""
     inches = 0.5 + 0.075 * max(map(len, names), default=1)  # a letter of 9 points, and the line or marker before it
-    figure.legend(handles, names, loc="outside upper center", ncols=max(1, min(most, int(WIDTH / inches))))
+    made = figure.legend(handles, names, loc="outside upper center", ncols=max(1, min(most, int(WIDTH / inches))))
+    for handle, text, name in zip(made.legend_handles, made.get_texts(), names, strict=True):
+        for part in filter(None, (handle, text)):
+            mark(part, name)
 
 
-def draw_cloud(panel: Axes, xs: NDArray[Any], ys: NDArray[Any], look: Look) -> None:
+def draw_cloud(panel: Axes, xs: NDArray[Any], ys: NDArray[Any], look: Look, arm: str) -> None:
     """Points so pale that where many lie is seen."""
-    panel.plot(xs, ys, marker=look.marker, linestyle="", markersize=3, color=look.colour, alpha=0.4, markeredgewidth=0)
+    (points,) = panel.plot(
+        xs, ys, marker=look.marker, linestyle="", markersize=3, color=look.colour, alpha=0.4, markeredgewidth=0
+    )
+    mark(points, arm, arm)

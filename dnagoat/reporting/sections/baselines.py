@@ -3,111 +3,86 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dnagoat.reporting.cells import called, estimate
 from dnagoat.reporting.comparability import Warnings, same_bases
-from dnagoat.reporting.drawing.figure import Figure, canvas
-from dnagoat.reporting.drawing.room import broken
-from dnagoat.reporting.numbers import decimals, listed
+from dnagoat.reporting.drawing.figure import Figure, canvas, name_rows
+from dnagoat.reporting.drawing.marks import draw_estimate, mark
+from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.sources import Result, Results
-from dnagoat.reporting.style import MUTED, PAPER, TEXT, Look, drawing, looks
+from dnagoat.reporting.style import MUTED, Look, drawing, looks
 from dnagoat.reporting.table import Column, Row, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-LONGEST = 34  # letters of a model's name before it is broken
+BEST = 5  # counts that are drawn; the table has them all
 UNIFORM = math.log(4)  # nats per base of a guess that knows nothing
-COUNTS = (
-    "Grey bars are counts: order-k Markov tables of the training split, and a copier that predicts from the last "
-    "occurrence of the preceding 20 bases, on exactly the same bases."
-)
-NO_COUNTS = (
-    "No baselines are drawn: these models were scored on different bases, and each has gains of its own in the table "
-    "of baselines."
-)
 PAIRED = (
     "Overlapping intervals do not mean that two models are equal: they are scored on the same bases, so the paired "
     "difference decides."
 )
-UNPAIRED = "The bars are over different bases, so their lengths do not say which model is better."
+FIRST = ", which is the first of each arm"
+UNPAIRED = "The dots are over different bases, so their order does not say which model is better."
 
 
 def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure | None:
-    """Horizontal bars from the uniform guess (1.386 nats) down to each NLL: the length is what was learned.
+    """Dots with intervals, the best first: each model, and the best few counts among them.
 
-    Counts are drawn where all runs were scored on the same bases; no bar would hold for several otherwise.
+    Counts are drawn where all runs were scored on the same bases; no dot would hold for several otherwise.
     """
-    scored = [(run, run.nll(split)) for run in results.scored]
-    measured = [(run, nll) for run, nll in scored if nll is not None]
+    measured = [(run, nll) for run in results.scored if (nll := run.nll(split)) is not None]
     if not measured:
         return None
-    styles = looks(results.arms)
-    bars: list[tuple[str, Any, Look | None]] = [
-        (broken(_called(run, results), LONGEST), nll, styles[run.arm]) for run, nll in measured
-    ]
     runs = [run for run, _ in measured]
+    one_each = len({run.arm for run in runs}) == len(runs)
+    names = {run.key: run.arm if one_each else called(results, run) for run in runs}
     shared = same_bases(runs, split)
-    ladders = [nll["baselines"] for _, nll in measured if nll.get("baselines")]
-    baselines = ladders[0] if ladders and shared else []
-    bars += [(baseline["name"], baseline, None) for baseline in baselines]
-    figure = _draw_bars(bars, split)
-    best = min(baselines, key=lambda each: float(each["value"]), default=None)
-    told = [f"{_called(run, results)} {decimals(nll['value'])}" for run, nll in measured[:8]]
-    against = f" The best baseline, {best['name']}, has {decimals(best['value'])}." if best else ""
+    known = (nll["baselines"] for _, nll in measured if nll.get("baselines"))
+    counts: list[Result] = next(known, []) if shared else []
+    best = sorted(counts, key=lambda each: float(each["value"]))[:BEST]
+    rows: list[tuple[str, str | None, Result]] = [(names[run.key], run.arm, nll) for run, nll in measured]
+    rows += [(rung["name"], None, rung) for rung in best]
+    told = [f"{name} {decimals(result['value'])}" for name, arm, result in rows if arm][:8]
+    against = f" The best baseline, {best[0]['name']}, has {decimals(best[0]['value'])}." if best else ""
+    fewer = f"; {len(counts) - len(best)} more counts stand in the table" if len(counts) > len(best) else ""
     return Figure(
         f"nll-{split}",
-        "What each model learned, beside what counting gives",
-        "Likelihood",
-        reading="A longer bar is better: it runs from a uniform guess to the NLL reached. The thin line is the 95 % "
-        f"interval from resampling blocks of the genome. {COUNTS if shared else NO_COUNTS}",
-        limits=f"{PAIRED if shared else UNPAIRED} The interval covers which stretches of genome were drawn, not the "
-        f"training seed.{warnings.caption(runs, split)}",
-        alt=f"Bar chart of NLL on the {split} split in nats per base: {listed(told)}.{against}",
-        drawing=figure,
+        "Does it beat counting?",
+        reading=f"Further left is better; grey rows are counts of the training split{fewer}."
+        if shared
+        else "Further left is better, but these models were scored on different bases, so no counts are drawn.",
+        limits=f"{PAIRED if shared else UNPAIRED} The line is the 95 % interval over blocks of the genome: it covers "
+        f"which stretches were drawn, not the training seed{FIRST if len(runs) < len(results.runs) else ''}.",
+        alt=f"Dots with intervals of NLL on the {split} split in nats per base: {listed(told)}.{against}",
+        drawing=_draw_rows(sorted(rows, key=lambda row: float(row[2]["value"])), split, looks(results.arms)),
+        warning=warnings.among(runs, split),
     )
 
 
-def _draw_bars(bars: list[tuple[str, Any, Look | None]], split: str) -> Drawing:
-    """A bar a name and result, with the look of its arm where it is a model's."""
+def _draw_rows(rows: list[tuple[str, str | None, Result]], split: str, styles: dict[str, Look]) -> Drawing:
+    """A name, the arm where it is a model's, and its result."""
     with drawing():
-        lines = max(name.count("\n") + 1 for name, _, _ in bars)
-        figure, (axes,) = canvas(height=0.9 + (0.08 + 0.14 * lines) * len(bars))
-        values = [bar[1]["value"] for bar in bars]
-        span = UNIFORM - min(values)
-        for place, (_, result, look) in enumerate(bars):
-            value, bounds = result["value"], result.get("interval")
-            axes.barh(
-                place,
-                value - UNIFORM,
-                left=UNIFORM,
-                height=0.68,
-                color=look.colour if look else MUTED.light,
-                hatch=look.hatch if look else None,
-                edgecolor=PAPER.light,
-                linewidth=0,
-                zorder=2,
-            )
-            if bounds:
-                # A pale line around the dark one: it is also seen on a dark bar.
-                for colour, width in ((PAPER.light, 3), (TEXT.light, 1.2)):
-                    axes.plot(bounds, [place, place], color=colour, linewidth=width, zorder=3, solid_capstyle="butt")
-            axes.text(UNIFORM + 0.015 * span, place, decimals(value), va="center", fontsize=8.5)
-        axes.set_yticks(range(len(bars)), [bar[0] for bar in bars])
-        for label, bar in zip(axes.get_yticklabels(), bars, strict=True):
-            label.set_fontweight("bold" if bar[2] else "normal")
-        axes.set_ylim(len(bars) - 0.4, -0.6)
-        axes.grid(axis="y", visible=False)
-        axes.tick_params(axis="y", length=0)
-        lowest = min([*values, *(bar[1]["interval"][0] for bar in bars if bar[1].get("interval"))])
-        axes.set_xlim(lowest - 0.02 * span, max(UNIFORM, *values) + 0.13 * span)
-        axes.set_xlabel(f"NLL on the {split} split (nats per base)\nbars start at 1.386, a uniform guess")
+        figure, (panel,) = canvas(height=0.8 + 0.27 * len(rows))
+        for place, (name, arm, result) in enumerate(rows):
+            value, bounds = float(result["value"]), result.get("interval")
+            said = f"{name}: {decimals(value)}{f' ({interval(bounds)})' if bounds else ''} nats per base"
+            draw_estimate(panel, value, bounds, place, styles.get(arm or ""), arm, said)
+            words = panel.annotate(
+                decimals(value), ((bounds or [value])[-1], place), xytext=(6, 0), textcoords="offset points",
+                va="center", fontsize=8.5,
+            )  # fmt: skip
+            mark(words, arm)
+        name_rows(panel, [(name, arm) for name, arm, _ in rows])
+        for label, (_, arm, _) in zip(panel.get_yticklabels(), rows, strict=True):
+            label.set_fontweight("bold" if arm else "normal")
+        low, high = panel.get_xlim()
+        panel.set_xlim(low, high + 0.08 * (high - low))
+        if panel.get_xlim()[1] >= UNIFORM:
+            panel.axvline(UNIFORM, color=MUTED.light, linewidth=1, linestyle=":")
+        panel.set_xlabel(f"NLL on the {split} split (nats per base; a guess has 1.386)")
     return figure
-
-
-def _called(run: Any, results: Results) -> str:
-    return run.arm if len(results.of(run.arm)) == 1 else f"{run.arm}, seed {run.seed}"
 
 
 def baselines(results: Results, split: str = "test") -> Table | None:

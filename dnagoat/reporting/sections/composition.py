@@ -18,7 +18,6 @@ from dnagoat.wording import counted
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SECTION = "Generated DNA"
 CLOUDS = 4  # arms whose words are drawn over each other; more hide each other
 
 
@@ -46,7 +45,7 @@ def kmers(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
         left.set_ylabel("Jensen-Shannon divergence (bits)")
         legend_above(figure, *left.get_legend_handles_labels(), most=3)
         for run, generation in made[:CLOUDS]:
-            _words(right, generation["spectrum"], styles[run.arm])
+            _words(right, generation["spectrum"], styles[run.arm], run.arm)
         right.set_xscale("log")
         right.set_yscale("log")
         right.axline((1e-4, 1e-4), (1e-2, 1e-2), color=MUTED.light, linewidth=0.9, linestyle="--")
@@ -58,12 +57,12 @@ def kmers(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
     return Figure(
         "kmers",
         "Does generated DNA use words as often as real DNA?",
-        SECTION,
-        reading="Left: how far the words of length k are from those of the true continuations; lower is better, and "
-        "the dashed line is what as much real DNA from other loci gets, so no model can be expected below it. "
+        reading="Left: lower is better, down to the dashed line, which is real DNA of other loci; right: on the dashed "
+        "line a word is as frequent as in real DNA.",
+        limits="Left: how far the words of length k are from those of the true continuations. "
         f"Right: {k}-mers, one point each (at most {CLOUD} an arm, evenly chosen from the alphabet of words"
-        f"{f', for the first {CLOUDS} arms' if len(made) > CLOUDS else ''}); on the dashed line both use it equally.",
-        limits="The divergence grows with k because a small sample misses rare words: compare with the floor, not "
+        f"{f', for the first {CLOUDS} arms' if len(made) > CLOUDS else ''}). The divergence grows with k because a "
+        "small sample misses rare words: compare with the floor, not "
         "with 0. It ignores where words stand, so a shuffled copy would score perfectly.",
         alt=f"Line chart of Jensen-Shannon divergence against word length, and a scatter of {k}-mer shares. At k = "
         f"{last['k']}: {listed(told)}, real DNA {decimals(last['floor'], 3)} bits.",
@@ -76,11 +75,11 @@ def _series(rows: list[Result], key: str) -> tuple[list[int], list[float]]:
     return [row["k"] for row in known], [row[key] for row in known]
 
 
-def _words(panel: Axes, spectrum: Result, look: Look) -> None:
+def _words(panel: Axes, spectrum: Result, look: Look, arm: str) -> None:
     true, generated = (np.array(spectrum[key]) for key in ("true", "generated"))
     both = np.flatnonzero((true > 0) & (generated > 0))
     kept = both[thinned(len(both), CLOUD)]
-    draw_cloud(panel, true[kept], generated[kept], look)
+    draw_cloud(panel, true[kept], generated[kept], look, arm)
 
 
 def composition(results: Results, warnings: Warnings) -> Table | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dnagoat.reporting.cells import estimate, number, row_of
 from dnagoat.reporting.comparability import Warnings, bases_of, settings_of
 from dnagoat.reporting.numbers import UNKNOWN
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
@@ -76,7 +76,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
 
 
 COPYING = Section(
-    "Copying",
+    Question.LEARNED,
     may_show=(Need("copying", "test", "copying-test", "copying"),),
     concerns=(settings_of("copying", "copying-test", "Copying"), bases_of("copying", "copying-test", "Copying")),
     details=lambda results, warnings: [copying(results, warnings)],

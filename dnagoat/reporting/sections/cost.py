@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 from dnagoat.reporting.cells import row_of, word
 from dnagoat.reporting.comparability import Warnings
-from dnagoat.reporting.drawing.figure import Figure, canvas
-from dnagoat.reporting.drawing.room import broken
+from dnagoat.reporting.drawing.figure import Figure, canvas, name_rows
+from dnagoat.reporting.drawing.marks import Bounds, draw_estimate, mark
 from dnagoat.reporting.numbers import GIB, UNKNOWN, gibibytes, large, listed, whole
-from dnagoat.reporting.section import Section
+from dnagoat.reporting.section import Question, Section
 from dnagoat.reporting.sources import Result, Results
-from dnagoat.reporting.style import PAPER, TEXT, Look, drawing, looks
+from dnagoat.reporting.style import Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LONGEST = 24  # letters of an arm's name before it is broken
 KINDS = {
     "cuda_allocated_peak": "peak CUDA memory, allocated (GiB)",
     "resident_peak": "peak resident memory of the process (GiB)",
@@ -80,7 +79,7 @@ def _row(row: Result) -> Row:
         Cell(row.get("kernel_ran") or UNKNOWN, row.get("kernel_ran")),
         Cell(whole(row["tokens_per_second"]), row["tokens_per_second"], low, high, _spread(low, high)),
         *(Cell(gibibytes(row[peak]), row[peak]) for peak in PEAKS),
-        Cell(outcome, outcome, under=repeats, warning=row.get("why", "")),
+        Cell(outcome, outcome, under="\n".join(filter(None, [repeats, row.get("why")]))),
     ]
     return Row(str(row.get("peer") or row["arm"]), cells, arm=row["arm"])
 
@@ -138,23 +137,23 @@ def _memory(peak: int | None, warning: str, unknown: str = "") -> Cell:
     return Cell(gibibytes(peak), peak, warning=warning) if peak else Cell(UNKNOWN, under=unknown)
 
 
-def bars(results: Results) -> list[Figure | None]:
+def costs(results: Results) -> list[Figure | None]:
     """One figure a setting of the benchmark; without one, a figure of training itself."""
     rows = [row for bench in results.bench for row in bench["rows"]]
     settings = list(dict.fromkeys(map(setting_of, rows)))
     if settings:
         return [
-            _bars(results, [row for row in rows if setting_of(row) == setting], f"cost-{place + 1}", setting, True)
+            _draw(results, [row for row in rows if setting_of(row) == setting], f"cost-{place + 1}", setting, True)
             for place, setting in enumerate(settings)
         ]
     trained = [
         {"arm": run.arm, "tokens_per_second": run.speed, **{kind: run.peak(kind) for kind in KINDS}}
         for run in results.firsts
     ]
-    return [_bars(results, trained, "cost", "training as it ran", False)]
+    return [_draw(results, trained, "cost", "training as it ran", False)]
 
 
-def _bars(results: Results, rows: list[Result], name: str, setting: str, measured: bool) -> Figure | None:
+def _draw(results: Results, rows: list[Result], name: str, setting: str, measured: bool) -> Figure | None:
     if all(row["tokens_per_second"] is None for row in rows):
         return None
     kind = "cuda_allocated_peak" if any(row["cuda_allocated_peak"] for row in rows) else "resident_peak"
@@ -163,43 +162,33 @@ def _bars(results: Results, rows: list[Result], name: str, setting: str, measure
     with drawing():
         figure, (left, right) = canvas(1, 2, height=0.85 + 0.34 * len(rows), share_y=True)
         for place, row in enumerate(rows):
-            look = styles[row["arm"]]
-            speed, memory = row["tokens_per_second"] or 0.0, (row[kind] or 0) / GIB
-            low, high = row.get("tokens_per_second_spread") or (speed, speed)
-            left.plot([low, high], [place, place], color=TEXT.light, linewidth=1.2, zorder=3)
-            _bar(left, place, speed, max(speed, high), _said(row), look)
-            _bar(right, place, memory, memory, f"{memory:.2f}" if memory else UNKNOWN, look)
-        left.set_yticks(range(len(rows)), [broken(row["arm"], LONGEST) for row in rows])
-        left.set_ylim(len(rows) - 0.5, -0.5)
+            look, spread = styles[row["arm"]], row.get("tokens_per_second_spread")
+            _draw_number(left, place, row["tokens_per_second"], spread, _said(row), row["arm"], look)
+            peak = row[kind] / GIB if row[kind] else None
+            _draw_number(right, place, peak, None, f"{peak:.2f}" if peak else UNKNOWN, row["arm"], look)
         left.set_xlabel("speed (bases per second)")
         right.set_xlabel(KINDS[kind])
         for panel in (left, right):
-            panel.grid(axis="y", visible=False)
-            panel.tick_params(axis="y", length=0)
-            panel.set_xlim(0, panel.get_xlim()[1] * 1.2)
+            name_rows(panel, [(row["arm"], row["arm"]) for row in rows])
+            panel.set_xlim(0, panel.get_xlim()[1] * 1.25)
             panel.locator_params(axis="x", nbins=4)
         left.xaxis.set_major_formatter(lambda speed, _: large(speed))
     told = [f"{row['arm']} {_said(row)}" for row in rows]
     how = (
-        "Each arm ran in fresh processes of its own, in turn with the others; the line is the spread of the repeats."
-        if measured
-        else "Read from training itself: the median over its steps, and the peak of the whole run."
-    )
-    limits = (
-        "Holds for this machine and this size."
+        "Each arm ran in fresh processes of its own, in turn with the others; the line is the spread of the repeats. "
+        "It holds for this machine and this size."
         if measured
         else "Neighbours on the machine and the order of the runs are in these numbers; `dnagoat bench` measures arms "
         "in turn, in fresh processes."
     )
     if kind == "resident_peak":
-        limits += " There was no GPU: resident memory counts Python and its libraries, and says little about the GPU."
+        how += " There was no GPU: resident memory counts Python and its libraries, and says little about the GPU."
     return Figure(
         name,
         f"Speed and memory: {setting}",
-        "Memory and speed",
-        reading=f"Left: longer is better. Right: shorter is better. {how}",
-        limits=limits,
-        alt=f"Bar charts of speed and memory. Bases per second: {listed(told)}.",
+        reading="Left: further right is faster; right: further left needs less memory.",
+        limits=how,
+        alt=f"Dots of speed and memory. Bases per second: {listed(told)}.",
         drawing=figure,
     )
 
@@ -212,11 +201,13 @@ def _said(row: Result) -> str:
     return whole(speed) if outcome == "ok" else f"{whole(speed)}\n{outcome}"
 
 
-def _bar(panel: Axes, place: int, value: float, end: float, label: str, look: Look) -> None:
-    panel.barh(
-        place, value, height=0.62, color=look.colour, hatch=look.hatch, edgecolor=PAPER.light, linewidth=0, zorder=2
-    )
-    panel.annotate(label, (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8.5)
+def _draw_number(panel: Axes, place: int, value: float | None, spread: Bounds, said: str, arm: str, look: Look) -> None:
+    """A dot with its spread and its words; the words alone where there is no number."""
+    if value:
+        draw_estimate(panel, value, spread, place, look, arm, f"{arm}: {said}")
+    end = max([value or 0.0, *(spread or [])])
+    words = panel.annotate(said, (end, place), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8.5)
+    mark(words, arm)
 
 
 def tables(results: Results, warnings: Warnings) -> Iterator[Table | None]:
@@ -226,7 +217,7 @@ def tables(results: Results, warnings: Warnings) -> Iterator[Table | None]:
 
 
 COST = Section(
-    "Memory and speed",
+    Question.COST,
     tables=tables,
-    figures=lambda results, warnings: bars(results) if results.runs else [],
+    figures=lambda results, warnings: costs(results) if results.runs else [],
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dnagoat.reporting.comparability import Warnings, settings_of
 from dnagoat.reporting.drawing.figure import Figure
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sections import composition, trajectories
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Table
@@ -28,7 +28,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
 
 
 GENERATION = Section(
-    "Generated DNA",
+    Question.WRITES,
     needs=(Need("generation", "test", "generation", "generation"),),
     concerns=(settings_of("generation", "generation", "Generation"),),
     figures=figures,

@@ -8,7 +8,7 @@ from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.cells import estimate, number, share
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, whole
-from dnagoat.reporting.section import Need, Section, under_own_name
+from dnagoat.reporting.section import Need, Question, Section, under_own_name
 from dnagoat.reporting.sections import prior
 from dnagoat.reporting.sections.memory import trust
 from dnagoat.reporting.sources import Result
@@ -244,8 +244,7 @@ def over_training(result: Result) -> Figure:
     return Figure(
         "inspect-training",
         "How far the heads' priors reach, over training",
-        "Prior",
-        reading="One line a head. Step 0 is the start; the dotted line is a uniform prior's.",
+        reading="One line a head, from where training started at step 0; the dotted line is a uniform prior's.",
         limits="The prior alone: content moves attention away from it by up to omega nats in either direction.",
         alt=f"Line charts over training; at the end half of the prior lies within {nearest} to {farthest} bases.",
         drawing=figure,
@@ -253,7 +252,7 @@ def over_training(result: Result) -> Figure:
 
 
 INSPECT = Section(
-    "Prior",
+    Question.LEARNED,
     may_show=(Need("inspect", "test", "inspect"),),
     figures=lambda results, warnings: [
         under_own_name(figure, run.slug, run.arm)

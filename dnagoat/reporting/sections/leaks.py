@@ -7,7 +7,7 @@ from dnagoat.genome.leaks.sampled_words import K
 from dnagoat.reporting.cells import share, word
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import percent, whole
-from dnagoat.reporting.section import Section
+from dnagoat.reporting.section import Question, Section
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, TEXT, drawing
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -56,11 +56,11 @@ def leaks(results: Results) -> Figure | None:
     return Figure(
         "leakage",
         "Has the training split seen the test?",
-        "Leak report",
-        reading=f"A near-copy shares at least half of its 32-mers with training (about 98 % identity), a copy "
-        f"{report['same']:.0%}. Outside repeats is what counts: repeats occur all over a genome by nature.",
-        limits="Exact 32-mers miss older, more diverged copies. Learning repeats is legitimate, but a model can "
-        "look good by copying them: see the strata.",
+        reading="Shorter is better, and what counts are windows outside repeats, which occur all over a genome by "
+        "nature.",
+        limits="A near-copy shares at least half of its 32-mers with training (about 98 % identity), a copy "
+        f"{report['same']:.0%}. Exact 32-mers miss older, more diverged copies. Learning repeats is legitimate, but a "
+        "model can look good by copying them: see the strata.",
         alt=f"Bar chart of held-out windows with near-copies in training: {'; '.join(told)}.",
         drawing=figure,
     )
@@ -154,7 +154,7 @@ def _in_contig(contig: str, start: int) -> str:
 
 
 LEAKS = Section(
-    "Leak report",
+    Question.TRUST,
     figures=lambda results, warnings: [leaks(results)],
     details=lambda results, warnings: [pairs(results.leakage)] if results.leakage else [],
 )

@@ -9,7 +9,7 @@ from dnagoat.reporting.cells import estimate, row_of, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -38,16 +38,16 @@ def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure
     return Figure(
         "context-length",
         "Does context beyond the training length help or hurt?",
-        "Context",
-        reading="Left: the very same bases, scored with more and more context before them. Flat or falling is good; a "
-        "line that climbs past the dotted training length is a scheme that does not extrapolate. Right: NLL along the "
-        "longest stretches. Bands are 95 % intervals.",
-        limits=f"{counted(first['windows'], 'stretch')}, so the bands are wide; what matters is each line against its "
-        "own beginning, since the bases are the same. On the right, other positions hold other bases: the wiggles are "
-        "genome, not model, and models are to be compared at the same position."
-        + warnings.caption([run for run, _ in made], "lengths"),
+        reading="A line of the left panel that climbs past the dotted training length is a scheme that is hurt by more "
+        "context than it was trained with.",
+        limits="Left: the very same bases, scored with more and more context before them. Right: NLL along the "
+        f"longest stretches. Bands are 95 % intervals. {counted(first['windows'], 'stretch')}, so the bands are wide; "
+        "what matters is each line against its own beginning, since the bases are the same. On the right, other "
+        "positions hold other bases: the wiggles are genome, not model, and models are to be compared at the same "
+        "position.",
         alt=f"Line charts of NLL: {listed(ends)}.",
         drawing=figure,
+        warning=warnings.among([run for run, _ in made], "lengths"),
     )
 
 
@@ -140,7 +140,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
 
 
 LENGTHS = Section(
-    "Context",
+    Question.BEYOND,
     needs=(Need("lengths", "test", "lengths-test", "lengths"),),
     concerns=(
         settings_of("lengths", "lengths-test", "NLL by length"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dnagoat.reporting.cells import estimate, number, row_of, share
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import decimals, percent, whole
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sections.baselines import baselines, ladder
 from dnagoat.reporting.sections.outcome import outcome
 from dnagoat.reporting.sources import Result, Results
@@ -105,7 +105,7 @@ def _rungs(result: Result) -> Table:
 
 
 LIKELIHOOD = Section(
-    "Likelihood",
+    Question.BETTER,
     needs=(Need("nll", "val", "nll-val", "val"), Need("nll", "test", "nll-test", "test")),
     tables=lambda results, warnings: [outcome(results, warnings)] if results.runs else [],
     figures=lambda results, warnings: [ladder(results, warnings)],

@@ -9,7 +9,7 @@ from dnagoat.reporting.cells import called, estimate, number, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, settings_of
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed
-from dnagoat.reporting.section import Need, Section, under_own_name
+from dnagoat.reporting.section import Need, Question, Section, under_own_name
 from dnagoat.reporting.sections.baselines import best_baseline
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
@@ -131,14 +131,15 @@ def gains(results: Results, made: list[tuple[RunResults, Result]], caution: str)
     return Figure(
         "memory",
         "What memory is worth, and how much is the transformer's",
-        "Memory",
-        reading="Further left is better. The first row is the model; each `without` row has lost one family of memory, "
-        "the others are what remains of it: memory without the transformer's state, the transformer's own logits, the "
-        "best single source. Lines are 95 % intervals; the dashed line is the best of the tables of counts.",
-        limits="Nothing was trained again: a model that had never had a family would have learned to do without, so "
-        f"the rows say what this model relies on, not what a family is worth in training.{caution}",
+        reading="Further left is better: the first row is the model, a `without` row has lost one family of memory, "
+        "and the dashed line is the best of the counts.",
+        limits="The other rows are what remains by itself: memory without the transformer's state, the transformer's "
+        "own logits, the best single source. Lines are 95 % intervals. Nothing was trained again: a model that had "
+        "never had a family would have learned to do without, so the rows say what this model relies on, not what a "
+        "family is worth in training.",
         alt=f"Dot chart of NLL by part of memory: {listed(told)} nats per base.",
         drawing=figure,
+        warning=caution,
     )
 
 
@@ -169,7 +170,7 @@ def _baseline(run: RunResults, result: Result) -> Result | None:
 def figures(results: Results, warnings: Warnings) -> Iterator[Figure]:
     made = results.firsts_having(STEM)
     if made:
-        yield gains(results, made, warnings.caption([run for run, _ in made], "families"))
+        yield gains(results, made, warnings.among([run for run, _ in made], "families"))
 
 
 def details(results: Results, warnings: Warnings) -> Iterator[Table | None]:
@@ -190,7 +191,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
 
 
 MEMORY = Section(
-    "Memory",
+    Question.LEARNED,
     needs=(Need("memory", "test", STEM, "families"),),
     concerns=(settings_of("families", STEM, "Memory"), bases_of("families", STEM, "Memory")),
     figures=figures,

@@ -11,10 +11,11 @@ import numpy as np
 from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.cells import number
 from dnagoat.reporting.comparability import Warnings
-from dnagoat.reporting.drawing.figure import Figure, canvas
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.drawing.figure import Figure, canvas, panels_of
+from dnagoat.reporting.drawing.marks import mark
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results, RunResults
-from dnagoat.reporting.style import GRID, MUTED, drawing, looks
+from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
@@ -22,15 +23,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float64]
+
 # Periods with a meaning in DNA: one codon, one turn of the helix, one alpha satellite repeat.
-MARKED = {3.0: "3", 10.5: "10.5", 171.0: "171"}
+MARKED = (3.0, 10.5, 171.0)
 
 LEAST_SINK = 0.05  # nats; the scale of the sink is never finer, since less than this changes no attention
-ROOMY = 4  # panels beside each other that leave room for whole words
-CRAMPED = 8  # more leave room for one tick
-DOTS = 400  # across a row of panels, of about two points each where up to ROOMY stand beside each other
+DOTS = 100  # across a panel, of about two points each
+ROW, TALLEST = 0.16, 4.5  # inches of a head, and of all of them at most
+PER_OCTAVE = 6  # fields of the prior beyond 8 bases
+LEVELS = (0.02, 0.06, 0.15, 0.3, 0.5)  # shares of the weight from which a field is drawn darker
 PALE = 0.35  # opacity of checkpoints between the start and the last
-FLOOR = -6.0  # nats below the top, where panels end: a weight of 1/400 of the largest is as good as none
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def log_prior(results: Results, run: RunResults) -> Figure | None:
     heads = _heads(run)
     if not heads:
         return None
-    name, title = f"prior-{run.slug}", f"Where each head of {run.arm} looks before it reads: the learned log-prior"
+    name, title = f"prior-{run.slug}", f"Where each head of {run.arm} looks before it reads"
     return priors(name, title, run.measures["prior"]["distances"], heads, looks(results.arms)[run.arm].colour)
 
 
@@ -58,7 +61,7 @@ def sink(results: Results, run: RunResults) -> Figure | None:
     heads = _heads(run)
     if not any(head.sinks for head in heads):
         return None
-    name, title = f"sink-{run.slug}", f"Which positions {run.arm} favours whoever asks: the sink u(j)"
+    name, title = f"sink-{run.slug}", f"Which positions {run.arm} favours whoever asks"
     return sinks(name, title, run.measures["prior"]["positions"], heads, looks(results.arms)[run.arm].colour)
 
 
@@ -80,49 +83,108 @@ def _heads(run: RunResults) -> list[Head]:
 
 
 def priors(name: str, title: str, distances: Sequence[float], heads: Sequence[Head], colour: str) -> Figure:
-    """One panel a head (a layer a row): the log-prior against distance on a logarithmic axis."""
-    layers = max(head.layer for head in heads) + 1
-    columns = max(head.head for head in heads) + 1
-    named = ", named by layer and head" if columns > ROOMY else ""
+    """A row a head, a panel a checkpoint: how the weight of the prior is spread over distances."""
+    bins = edges(distances)
+    told = len(heads[0].log_priors)
     with drawing():
-        figure, axes = canvas(layers, columns, height=0.7 + 1.3 * layers, share_x=True, share_y=True)
-        for head in heads:
-            _draw(axes[head.layer * columns + head.head], distances, head, colour, columns)
+        figure, panels = canvas(
+            1, told, height=1.0 + min(max(1.2, ROW * len(heads)), TALLEST), share_x=True, share_y=True
+        )
+        for place, panel in enumerate(panels):
+            shares = [weights(distances, head.log_priors[place], bins) for head in heads]
+            _draw_shares(panel, shares, bins, colour)
+            _name_heads(panel, heads, distances, place)
+            panel.set_title(_when(place, told))
+        panels[0].set_ylim(len(heads) - 0.5, -0.5)
         figure.supxlabel("distance to the key (bases)", fontsize=9.5)
-        lowest = min(min(_from_top(curve)) for head in heads for curve in head.log_priors)
-        axes[0].set_ylim(max(lowest, FLOOR) * 1.08 - 0.1, 0.35)
-        figure.supylabel("log-prior (nats, largest = 0)", fontsize=9.5)
     return Figure(
         name,
         title,
-        "Prior",
-        reading=f"Each panel is one head{named}. A higher curve at a distance means that keys so far back get more "
-        f"attention when the content says nothing{_along(heads[0].log_priors)}. Upright lines mark 3 (codon), "
-        f"10.5 (helix turn) and 171 (alpha satellite) bases. Panels end at {FLOOR:g} nats, 1/400 of the largest "
-        "weight.",
-        limits="A bump shows what the prior prefers, not that the model gains from it: content scores can override any "
-        "prior, and a seeded period that stayed where it began is not a discovery.",
-        alt=f"{counted(len(heads), 'small line chart')}, {counted(layers, 'layer')} by {counted(columns, 'head')}, of "
-        "log-prior against distance. " + _summary(heads),
+        reading="A row is a head, and the darker a distance, the more of the head's attention goes there when the "
+        "content says nothing.",
+        limits="Marked are 3 (codon), 10.5 (turn of the helix) and 171 bases (alpha satellite). The prior prefers; "
+        "content can override it, so that a dark field is no gain, and a seeded period that stayed where it began is "
+        f"not a discovery. A field is one of {len(bins) - 1}, even on a logarithmic axis, in five steps up to a half "
+        "of the weight and more.",
+        alt=f"Heat map of {counted(len(heads), 'head')} by distance. At last half of a head's weight lies within "
+        f"{_reaches(distances, heads)} bases. {_summary(heads)}",
         drawing=figure,
     )
 
 
-def _draw(panel: Axes, distances: Sequence[float], head: Head, colour: str, columns: int) -> None:
-    for period in MARKED:
-        panel.axvline(period, color=GRID.light, linewidth=1.2, zorder=0)
-    _lines(panel, distances, [_from_top(curve) for curve in head.log_priors], colour, DOTS // max(columns, ROOMY))
+def edges(distances: Sequence[float]) -> Floats:
+    """Edges of distances, whole ones up to 8 and even on a logarithmic axis beyond."""
+    last = float(max(distances)) + 1
+    far = np.geomspace(8, last, max(2, 1 + round(PER_OCTAVE * np.log2(last / 8)))) if last > 8 else np.array([last])
+    return np.concatenate([np.arange(min(8.0, last)), far])
+
+
+def weights(distances: Sequence[float], log_prior: Sequence[float], bins: Floats) -> Floats:
+    """How much of the weight lies in each field, in all 1; a distance stands for those up to the next that is known."""
+    at, weight = np.asarray(distances, float), np.exp(np.asarray(log_prior, float) - max(log_prior))
+    weight *= np.diff(at, append=at[-1] + 1)
+    found, _ = np.histogram(at, bins, weights=weight)
+    return np.asarray(found / found.sum())
+
+
+def _draw_shares(panel: Axes, shares: Sequence[Floats], bins: Floats, colour: str) -> None:
+    """Fields of one darkness are one path: a field of its own for each would weigh more than it shows."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    level = np.digitize(np.stack(shares), LEVELS)
+    for step in range(1, len(LEVELS) + 1):
+        corners = [
+            corner
+            for row, column in np.argwhere(level == step)
+            for corner in _corners(bins[column], bins[column + 1], row)
+        ]
+        if corners:
+            codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * (len(corners) // 5)
+            path = Path(np.array(corners), codes)
+            panel.add_patch(PathPatch(path, facecolor=colour, alpha=step / len(LEVELS), linewidth=0))
     panel.set_xscale("symlog", linthresh=2)
-    panel.grid(visible=False)
-    narrow = columns > ROOMY
-    place = f"L{head.layer + 1} H{head.head + 1}" if narrow else f"layer {head.layer + 1}, head {head.head + 1}"
-    title = place if narrow or head.slope is None else f"{place}, slope {head.slope:.3g}"
-    panel.set_title(title, fontsize=8.5, fontweight="normal")
-    far = [tick for tick in (1000, 5000, 20000) if tick <= max(distances)]
-    few = [max(MARKED)] if columns > CRAMPED else [min(MARKED), max(MARKED)]
-    ticks = few if narrow else [0, *MARKED, *far]
+    panel.set_xlim(0, bins[-1])
+    far = [tick for tick in (1000, 5000, 20000) if tick < bins[-1]]
+    ticks = [0, *(period for period in MARKED if period < bins[-1]), *far]
     panel.set_xticks(ticks, [f"{tick:g}" for tick in ticks], fontsize=8)
     panel.minorticks_off()
+    panel.grid(axis="y", visible=False)
+
+
+def _corners(left: float, right: float, row: int) -> list[tuple[float, float]]:
+    low, high = row - 0.42, row + 0.42
+    return [(left, low), (right, low), (right, high), (left, high), (left, low)]
+
+
+def _name_heads(panel: Axes, heads: Sequence[Head], distances: Sequence[float], place: int) -> None:
+    """Layers beside their rows; who points at a row is told its head and how far it looks."""
+    firsts = [row for row, head in enumerate(heads) if head.head == 0]
+    panel.set_yticks(firsts, [f"layer {heads[row].layer + 1}" for row in firsts], fontsize=8, va="center")
+    panel.tick_params(axis="y", length=0)
+    for row, head in enumerate(heads):
+        said = f"layer {head.layer + 1}, head {head.head + 1}: half of its weight within "
+        said += f"{_reach(distances, head.log_priors[place]):g} bases"
+        if head.slope is not None:
+            said += f", slope {head.slope:.3g}"
+        mark(panel.axhspan(row - 0.5, row + 0.5, alpha=0, linewidth=0), None, said)
+
+
+def _when(place: int, told: int) -> str:
+    if told == 1:
+        return "learned"
+    return "at the start" if place == 0 else "learned" if place == told - 1 else "on the way"
+
+
+def _reach(distances: Sequence[float], log_prior: Sequence[float]) -> float:
+    """The distance within which half of the weight lies."""
+    weight = np.exp(np.asarray(log_prior, float) - max(log_prior)) * np.diff(distances, append=distances[-1] + 1)
+    return float(distances[int(np.searchsorted(np.cumsum(weight), weight.sum() / 2))])
+
+
+def _reaches(distances: Sequence[float], heads: Sequence[Head]) -> str:
+    found = [_reach(distances, head.log_priors[-1]) for head in heads]
+    return f"{min(found):g} to {max(found):g}"
 
 
 def _lines(panel: Axes, places: Sequence[float], curves: Sequence[Sequence[float]], colour: str, dots: int) -> None:
@@ -157,12 +219,6 @@ def _along(curves: Sequence[object]) -> str:
     return started + (", pale lines earlier checkpoints" if len(curves) > 2 else "")
 
 
-def _from_top(values: Sequence[float]) -> list[float]:
-    # A row constant means nothing to a softmax; the largest value at 0 lets heads be compared.
-    top = max(values)
-    return [value - top for value in values]
-
-
 def _summary(heads: Sequence[Head]) -> str:
     slopes = [head.slope for head in heads if head.slope is not None]
     return f"Recency slopes run from {min(slopes):.3g} to {max(slopes):.3g} nats per base." if slopes else ""
@@ -174,17 +230,15 @@ def sinks(name: str, title: str, positions: Sequence[float], heads: Sequence[Hea
     with drawing():
         columns = min(layers, 4)
         rows = -(-layers // columns)
-        figure, axes = canvas(rows, columns, height=0.7 + 1.7 * rows, share_x=True, share_y=True)
+        figure, axes = panels_of(layers, columns, height=0.7 + 1.7 * rows, share_x=True, share_y=True)
         for head in heads:
             panel = axes[head.layer]
-            _lines(panel, positions, head.sinks, colour, DOTS // ROOMY)
+            _lines(panel, positions, head.sinks, colour, DOTS)
             panel.set_title(f"layer {head.layer + 1}", fontsize=8.5, fontweight="normal")
             panel.set_xscale("symlog", linthresh=1)
             panel.set_xticks([0, 1, 10, 100], ["0", "1", "10", "100"], fontsize=8)
             panel.minorticks_off()
         figure.supxlabel("position of the key j (bases)", fontsize=9.5)
-        for panel in axes[layers:]:
-            panel.set_visible(False)
         axes[0].set_ylabel("sink u(j) (nats)")
         low, high = axes[0].get_ylim()
         axes[0].set_ylim(min(low, -LEAST_SINK), max(high, LEAST_SINK))
@@ -192,9 +246,8 @@ def sinks(name: str, title: str, positions: Sequence[float], heads: Sequence[Hea
     return Figure(
         name,
         title,
-        "Prior",
-        reading="One line a head. A peak at j = 0 is a sink: a place where a head can put its attention when it has "
-        f"nothing to say{_along(heads[0].sinks)}.",
+        reading="One line a head: a peak at j = 0 is a place where the head can put its attention when it has nothing "
+        f"to say{_along(heads[0].sinks)}.",
         limits="Only differences along a line matter. A high u(0) says that the prior offers a sink, not that the head "
         "uses it; `dnagoat inspect` measures that.",
         alt=f"Line charts of the sink term against key position for {counted(layers, 'layer')}; the largest difference "
@@ -236,4 +289,4 @@ def _described(result: Result, head: Result) -> list[Cell]:
     ]
 
 
-PRIOR = Section("Prior", needs=(Need("prior", "test", "prior"),), figures=figures, of_results=of_results)
+PRIOR = Section(Question.LEARNED, needs=(Need("prior", "test", "prior"),), figures=figures, of_results=of_results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dnagoat.reporting.cells import number, row_of, warnings_of
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Column, Row, Table
 from dnagoat.wording import counted
@@ -46,7 +46,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
 
 
 PROTOCOL = Section(
-    "Protocol",
+    Question.TRUST,
     may_show=(Need("protocol-paper", "val", STEM),),
     details=lambda results, warnings: [protocol(results)],
     of_results=of_results,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dnagoat.reporting.cells import estimate
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import decimals, interval, listed
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Column, Row, Table
@@ -35,7 +35,6 @@ def gap(results: Results, split: str = "test") -> Figure | None:
     return Figure(
         "strand-gap",
         "Do both strands of the same DNA cost the same?",
-        "Strata",
         reading="Narrow and centred on 0 is good: the model has learned that either strand is DNA.",
         limits="A narrow curve does not make a model good, only even-handed.",
         alt=f"Histogram outlines. Mean absolute difference in nats per base: {listed(told)}.",
@@ -57,7 +56,7 @@ def of_results(results: Sequence[Result]) -> Iterator[Table]:
 
 
 STRANDS = Section(
-    "Strands",
+    Question.WHERE,
     may_show=(Need("rc", "test", "rc-test"),),
     figures=lambda results, warnings: [gap(results)],
     of_results=of_results,

@@ -9,7 +9,7 @@ from dnagoat.reporting.cells import called, estimate, share, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, percent, whole
-from dnagoat.reporting.section import Need, Section
+from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import Look, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
@@ -24,7 +24,7 @@ Made = list[tuple[RunResults, Result]]
 def strata(results: Results, warnings: Warnings, split: str = "test") -> list[Figure | None]:
     """Dots for groups without an order, lines for GC, distance to the window's start and what training has shown."""
     made = results.firsts_having(f"strata-{split}")
-    caution = warnings.caption([run for run, _ in made], "strata")
+    caution = warnings.among([run for run, _ in made], "strata")
     drawn = (_known, _places, _along)
     return [each(results, made, caution) for each in drawn] if made else []
 
@@ -46,14 +46,13 @@ def _places(results: Results, made: Made, caution: str) -> Figure:
     return Figure(
         "strata",
         "Repeats, CpG and other kinds of base",
-        "Strata",
-        reading="Further left is better. Each row is a kind of base with its share of all scored bases; lines are 95 % "
-        "intervals from resampling blocks of the genome. Soft-masked bases are repeats. The panels have scales of "
-        "their own.",
-        limits="Kinds differ in how predictable they are for anybody, so compare models within a row, not rows with "
-        f"each other. Rare kinds have wide intervals.{caution}",
+        reading="Further left is better within a row, which is a kind of base; lines are 95 % intervals.",
+        limits="Soft-masked bases are repeats. The panels have scales of their own. Intervals resample blocks of the "
+        "genome. Kinds differ in how predictable they are for anybody, so compare models within a row, not rows with "
+        "each other. Rare kinds have wide intervals.",
         alt=f"Dot chart of NLL by kind of base. In repeats and outside: {listed(told)} nats per base.",
         drawing=figure,
+        warning=caution,
     )
 
 
@@ -102,16 +101,16 @@ def _known(results: Results, made: Made, caution: str) -> Figure | None:
     return Figure(
         "strata-seen",
         "Known by heart, or not",
-        "Strata",
-        reading="Lower is better. On the left are bases after a word of 16 that the training split never holds, on the "
-        "right those after a word that it holds often, as repeat families have them. A line that falls to the right is "
-        "a model that has learned its training split's repeats; the left end is what it knows of DNA beyond them. "
-        "Bands are 95 % intervals.",
-        limits="A word that occurs often is easier for anybody, a Markov table too. The figure does not tell copying "
-        f"from the context from knowledge in the weights; `dnagoat evaluate --what copying` does.{caution}",
+        reading="A line that falls to the right is a model that has learned the repeats of its training split; the "
+        "left end is what it knows of DNA beyond them.",
+        limits="On the left are bases after a word of 16 that the training split never holds, on the right those after "
+        "a word that it holds often, as repeat families have them. Bands are 95 % intervals. A word that occurs often "
+        "is easier for anybody, a Markov table too. The figure does not tell copying from the context from knowledge "
+        "in the weights; `dnagoat evaluate --what copying` does.",
         alt="Line chart of NLL against occurrences of the preceding 16 bases in training. Where there is none, and at "
         f"the most: {listed(told)} nats per base.",
         drawing=figure,
+        warning=caution,
     )
 
 
@@ -133,13 +132,14 @@ def _along(results: Results, made: Made, caution: str) -> Figure:
     return Figure(
         "strata-along",
         "By GC content, and by how much context a base has",
-        "Strata",
-        reading="Left: one mark a decile of windows, placed at its middle GC. Right: bases by their distance from the "
-        "window's start; a line that keeps falling is a model that uses distant bases. Bands are 95 % intervals.",
-        limits="Windows of other GC content hold other sequence, so the left curve is not the effect of GC alone. "
-        "The first bases of windows are few: expect noise at the left end of the right panel." + caution,
+        reading="Lower is better, and a line that keeps falling in the right panel is a model that uses distant bases.",
+        limits="Left: one mark a decile of windows, placed at its middle GC. Right: bases by their distance from the "
+        "window's start. Bands are 95 % intervals. Windows of other GC content hold other sequence, so the left curve "
+        "is not the effect of GC alone. The first bases of windows are few: expect noise at the left end of the right "
+        "panel.",
         alt="Two line charts of NLL: against the GC content of the window, and against the bases of context.",
         drawing=figure,
+        warning=caution,
     )
 
 
@@ -232,7 +232,7 @@ def _extent(stratum: Result) -> list[Cell]:
 
 
 STRATA = Section(
-    "Strata",
+    Question.WHERE,
     needs=(Need("strata", "test", "strata-test", "strata"),),
     concerns=(
         settings_of("strata", "strata-test", "NLL by stratum"),

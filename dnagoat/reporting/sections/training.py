@@ -10,7 +10,7 @@ from dnagoat.reporting.cells import number, row_of
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
 from dnagoat.reporting.numbers import decimals, listed
-from dnagoat.reporting.section import Section
+from dnagoat.reporting.section import Question, Section
 from dnagoat.reporting.sections.baselines import find_baseline
 from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
@@ -56,10 +56,9 @@ def curves(results: Results) -> Figure | None:
     return Figure(
         "training-curves",
         "How fast each model learned",
-        "Training",
-        reading="Lower is better. The thin line is the training loss, smoothed over 5 % of the steps; the marks are "
-        "the NLL on validation windows, which also chose the checkpoint.",
-        limits="The validation windows are few and were used for selection, so read the final number in the table, "
+        reading="Lower is better: marks are the NLL on validation windows, the thin line is the training loss.",
+        limits="The training loss is smoothed over 5 % of the steps. Validation also chose the checkpoint: the "
+        "validation windows are few and were used for selection, so read the final number in the table, "
         "not here; a line that still falls says that training was stopped, not finished.",
         alt=f"Line chart of NLL against bases read. On validation, in nats per base, {listed(ends)}.",
         drawing=figure,
@@ -136,7 +135,7 @@ def gaps(results: Results, warnings: Warnings) -> Table | None:
 
 
 TRAINING = Section(
-    "Training",
+    Question.SOON,
     figures=lambda results, warnings: [curves(results)],
     details=lambda results, warnings: [gaps(results, warnings)],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dnagoat.reporting.cells import estimate
 from dnagoat.reporting.drawing.figure import Figure, canvas
 from dnagoat.reporting.numbers import decimals, listed, whole
-from dnagoat.reporting.sections.probes.kind import SECTION, Kind, Result, mean
+from dnagoat.reporting.sections.probes.kind import Kind, Result, mean
 from dnagoat.reporting.style import GRID, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
@@ -59,10 +59,9 @@ def extrapolate(probe: Result) -> Figure:
     return Figure(
         "probe-extrapolate",
         "What context past the training length does to each arm",
-        SECTION,
-        reading="Every point scores the same bases; only how much comes before them changes. A falling line gains from "
-        "context, a rising one is hurt by it. One line a seed.",
-        limits="One way of training: an arm that was trained at longer lengths may behave otherwise.",
+        reading="A falling line gains from context, a rising one is hurt by it: every point scores the same bases.",
+        limits="One line a seed; only how much comes before the bases changes. One way of training: an arm that was "
+        "trained at longer lengths may behave otherwise.",
         alt=f"Line chart of NLL against length; at the longest length {', '.join(ends)}.",
         drawing=figure,
     )

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from dnagoat.reporting.drawing.figure import Figure, canvas
 from dnagoat.reporting.numbers import decimals, percent
-from dnagoat.reporting.sections.probes.kind import SECTION, SEED_NOTE, Kind, Result, rate
+from dnagoat.reporting.sections.probes.kind import SEED_NOTE, Kind, Result, rate
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
@@ -90,11 +90,11 @@ def induction(probe: Result) -> Figure:
     return Figure(
         "probe-induction",
         "Does momentum let one layer do induction?",
-        SECTION,
-        reading="Accuracy on symbols that only the pattern A B ... A -> B decides. At g = 0 there is no momentum. "
-        "Shading is the 95 % interval over test sequences.",
-        limits="The interval does not cover the training seed. The stretch returns at random distances; where "
-        "it always returns after the same distance, plain RoPE solves the task by position alone.",
+        reading="Higher is better, on symbols that only the pattern A B ... A -> B decides; at g = 0 there is no "
+        "momentum.",
+        limits="Shading is the 95 % interval over test sequences. The interval does not cover the training seed. The "
+        "stretch returns at random distances; where it always returns after the same distance, plain RoPE solves the "
+        "task by position alone.",
         alt=f"Line chart of accuracy against g; the best is {percent(best['value'])} at g = {best['strength']:g}.",
         drawing=figure,
     )

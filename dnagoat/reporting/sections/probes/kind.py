@@ -11,7 +11,6 @@ from dnagoat.reporting.numbers import percent
 from dnagoat.reporting.table import Cell, Table
 
 Result = dict[str, Any]
-SECTION = "Probes"
 SEED_NOTE = (
     "The interval is of the test sequences alone: it does not cover the training seed, and another may fall outside."
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dnagoat.reporting.drawing.figure import Figure, canvas
 from dnagoat.reporting.numbers import decimals, interval, listed, whole
-from dnagoat.reporting.sections.probes.kind import SECTION, Kind, Result
+from dnagoat.reporting.sections.probes.kind import Kind, Result
 from dnagoat.reporting.style import GRID, MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
@@ -130,11 +130,10 @@ def linear(probe: Result) -> Figure:
     return Figure(
         "probe-linear",
         f"{probe['classes'][0].capitalize()} against {probe['classes'][1]}: embeddings and counts of k-mers",
-        SECTION,
-        reading="Logistic regression on each set of features, tested on sequence that neither it nor the model was "
-        "trained on. Right is better; lines are 95 % intervals over blocks of the genome.",
-        limits="What a linear reader finds: a model may know more than lies open to it. A class that composition gives "
-        "away says little about a model.",
+        reading="Right is better; lines are 95 % intervals over blocks of the genome, and the upright line is a guess.",
+        limits="Logistic regression on each set of features, tested on sequence that neither it nor the model was "
+        "trained on. What a linear reader finds: a model may know more than lies open to it. A class that composition "
+        "gives away says little about a model.",
         alt=f"Points with intervals of AUROC and average precision; AUROC {', '.join(told)}.",
         drawing=figure,
     )

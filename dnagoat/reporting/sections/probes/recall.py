@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dnagoat.reporting.drawing.figure import Figure, canvas
 from dnagoat.reporting.numbers import listed, percent, whole
-from dnagoat.reporting.sections.probes.kind import SECTION, SEED_NOTE, Kind, Result, rate
+from dnagoat.reporting.sections.probes.kind import SEED_NOTE, Kind, Result, rate
 from dnagoat.reporting.style import drawing
 from dnagoat.reporting.table import Column, Row, Table
 
@@ -74,10 +74,10 @@ def recall(probe: Result) -> Figure:
     return Figure(
         f"probe-{probe['probe']}",
         f"Who still finds the {probe['probe']}, and how far past the training length",
-        SECTION,
-        reading="Each field is the percentage of sequences whose whole key was said right. Depth 0 puts the key at the "
-        f"start, farthest from the question; 1 next to it. A guess is right in {percent(probe['chance'], 2)}.",
-        limits="Small models trained for this task alone: it shows what a scheme allows, not what a genome model does. "
+        reading="Each field is the percentage of sequences whose whole key was said right; a guess is right in "
+        f"{percent(probe['chance'], 2)}.",
+        limits="Depth 0 puts the key at the start, farthest from the question; 1 next to it. Small models trained for "
+        "this task alone: it shows what a scheme allows, not what a genome model does. "
         "A preference for near bases helps at depth 1 and hurts at depth 0.",
         alt=f"Heat maps of recall by depth and length; at the longest length {', '.join(ends)}.",
         drawing=figure,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dnagoat.reporting.cells import number
 from dnagoat.reporting.drawing.figure import Figure, canvas
 from dnagoat.reporting.numbers import decimals, interval, listed, percent, whole
-from dnagoat.reporting.sections.probes.kind import SECTION, Kind, Result, mean
+from dnagoat.reporting.sections.probes.kind import Kind, Result, mean
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
@@ -93,9 +93,8 @@ def sink(probe: Result) -> Figure:
     return Figure(
         "probe-sink",
         "What makes the first symbol a sink: the prior or the content",
-        SECTION,
-        reading="One point a head, averaged over queries. Right of the dotted line the first key beats every other; "
-        "far to the right it does so by the prior, far up by content.",
+        reading="One point a head: right of the dotted line the first key beats every other, far to the right by the "
+        "prior, far up by content.",
         limits="A margin says who is strongest, not how much attention that takes; the table has the weights.",
         alt=f"Two scatter plots of content against prior margins; mean weight of the first key: {', '.join(leads)}.",
         drawing=figure,

@@ -1,0 +1,87 @@
+"""The numbers below the verdict, each with what it is of: all of the model that predicts best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dnagoat.reporting.cells import called
+from dnagoat.reporting.comparability import Warnings
+from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, whole
+from dnagoat.reporting.sections.baselines import best_baseline
+from dnagoat.reporting.sources import Results, RunResults
+
+
+@dataclass(frozen=True)
+class Card:
+    """One number: its name, itself, its unit, what stands below it, and a warning that concerns it."""
+
+    head: str
+    text: str
+    unit: str
+    under: str
+    warning: str = ""
+
+
+def cards(results: Results, warnings: Warnings) -> list[Card]:
+    """Likelihood and its gain over counting, GC %, memory, speed and reading of the best model; none without runs."""
+    if not results.runs:
+        return []
+    run = _best(results)
+    return [
+        _likelihood(results, run, warnings),
+        _gain(run, warnings),
+        _correlation(run, warnings),
+        _memory(run, warnings),
+        Card(
+            "Speed of training",
+            whole(run.speed),
+            "bases/s" if run.speed else "",
+            str(run.summary.get("device_name") or run.summary.get("device") or ""),
+            warnings.of(run, "speed"),
+        ),
+        Card("Bases seen", large(run.last("bases")), "", "read in training", warnings.of(run, "bases")),
+    ]
+
+
+def _best(results: Results) -> RunResults:
+    """The first run of the arm with the lowest NLL, over seeds where a comparison says it."""
+    if results.comparison is not None:
+        arms = results.comparison["arms"]
+        split = "test" if "test" in arms[0]["splits"] else "val"
+        name = min(arms, key=lambda arm: float(arm["splits"][split]["all"]["value"]))["name"]
+        return next((run for run in results.runs if run.arm == name), results.runs[0])
+    known = [run for run in results.runs if run.nll("test")]
+    return min(known, key=lambda run: float((run.nll("test") or {})["value"]), default=results.runs[0])
+
+
+def _likelihood(results: Results, run: RunResults, warnings: Warnings) -> Card:
+    nll = run.nll("test") or {}
+    said = ", ".join(part for part in (called(results, run), interval(nll.get("interval"))) if part)
+    unit = "nats/base" if nll else ""
+    return Card("Best test NLL", decimals(nll.get("value")), unit, said, warnings.of(run, "test"))
+
+
+def _gain(run: RunResults, warnings: Warnings) -> Card:
+    rung = best_baseline(run.nll("test"))
+    gain = (rung or {}).get("gain")
+    under = f"over {rung['name']} at {decimals(rung['value'])}" if rung else "no counts"
+    bounds = interval((rung or {}).get("gain_interval"), sign=True)
+    said = f"{under}{f'; {bounds}' if bounds else ''}"
+    return Card("Gain over counting", decimals(gain, sign=True), "", said, warnings.of(run, "test"))
+
+
+def _correlation(run: RunResults, warnings: Warnings) -> Card:
+    found = run.measures.get("generation") or {}
+    pooled = found.get("gc", {}).get("pooled") or {}
+    value, bounds = pooled.get("r"), interval(pooled.get("interval"), 2)
+    warning = "; ".join([*found.get("warnings", []), *filter(None, [warnings.of(run, "generation")])])
+    return Card("GC %, Pearson r", decimals(value, 3), "", bounds or "not measured", warning)
+
+
+def _memory(run: RunResults, warnings: Warnings) -> Card:
+    peak = run.peak("cuda_allocated_peak")
+    if peak:
+        return Card("Peak CUDA memory", gibibytes(peak), "", "allocated", warnings.of(run, "memory"))
+    resident = run.peak("resident_peak")
+    under = f"no GPU; the process took {gibibytes(resident)}" if resident else "no GPU"
+    return Card("Peak CUDA memory", UNKNOWN, "", under)

@@ -1,0 +1,42 @@
+"""What hinders a comparison, as numbered notes: each is said once, and what it concerns carries its number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from dnagoat.reporting.table import Cell, Table
+
+ALARM = "⚠ "  # how a table's note begins that is a warning
+
+
+@dataclass
+class Notes:
+    """`sentences` has the whole sentence of a short warning; `said` grows as notes are asked for, the first being 1."""
+
+    sentences: Mapping[str, str]
+    said: list[str] = field(default_factory=list)
+
+    def number(self, warning: str) -> tuple[int, ...]:
+        """The numbers of what a warning says; `other size; other data` are two."""
+        return tuple(self._one(text) for text in warning.split("; ") if text)
+
+    def _one(self, text: str) -> int:
+        sentence = self.sentences.get(text) or text.rstrip(".") + "."
+        if sentence not in self.said:
+            self.said.append(sentence)
+        return self.said.index(sentence) + 1
+
+    def numbered(self, table: Table) -> Table:
+        """The table with numbers in the place of its warnings."""
+        columns = [replace(one, warning="", notes=self.number(one.warning)) for one in table.columns]
+        rows = [replace(row, cells=[self._cell(cell) for cell in row.cells]) for row in table.rows]
+        own = [number for note in table.notes if note.startswith(ALARM) for number in self._alarm(note)]
+        plain = [note for note in table.notes if not note.startswith(ALARM)]
+        return replace(table, columns=columns, rows=rows, notes=plain, marks=tuple(own))
+
+    def _cell(self, cell: Cell) -> Cell:
+        return replace(cell, warning="", notes=self.number(cell.warning)) if cell.warning else cell
+
+    def _alarm(self, note: str) -> tuple[int, ...]:
+        return (self._one(note.removeprefix(ALARM)),)
