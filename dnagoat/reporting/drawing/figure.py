@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 WIDTH = 7.2  # inches; 691 CSS pixels, so that 9.5 points are read at their size
 LONGEST = 24  # letters of a row's name before it is broken
+BANDS = 3  # models whose bands are drawn over each other; more are a blur
 CURVE = 200  # points of a curve, and ...
 CLOUD = 300  # ... of a scatter: more cannot be told apart at this width, and would only weigh
 

@@ -9,6 +9,7 @@ import numpy as np
 from dnagoat.reporting.cells import called, number, row_of, share
 from dnagoat.reporting.comparability import Warnings, same_prompts
 from dnagoat.reporting.drawing.figure import CLOUD, Figure, canvas, draw_cloud, legend_above, thinned
+from dnagoat.reporting.drawing.marks import draw_curve
 from dnagoat.reporting.numbers import decimals, listed, whole
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import MUTED, TEXT, Look, drawing, looks
@@ -29,14 +30,9 @@ def kmers(results: Results, made: list[tuple[RunResults, Result]]) -> Figure:
         figure, (left, right) = canvas(1, 2, height=3.3 + 0.1 * len(made))
         for run, generation in made:
             look = styles[run.arm]
-            left.plot(
-                *_series(generation["kmers"], "jsd"),
-                color=look.colour,
-                marker=look.marker,
-                markersize=4,
-                linestyle=look.dash,
-                label=run.arm,
-            )
+            ks, apart = _series(generation["kmers"], "jsd")
+            said = [f"{run.arm}, k = {k}: {value:.4f} bits" for k, value in zip(ks, apart, strict=True)]
+            draw_curve(left, ks, apart, look, run.arm, said)
         chain = null_name(made[0][1], "markov")
         left.plot(*_series(floor, "markov"), color=MUTED.light, linestyle="-.", label=chain)
         left.plot(*_series(floor, "floor"), color=TEXT.light, linestyle="--", label="real DNA of other loci")

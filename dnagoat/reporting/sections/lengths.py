@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from dnagoat.reporting.cells import estimate, row_of, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
-from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
+from dnagoat.reporting.drawing.figure import BANDS, CURVE, Figure, canvas, legend_above, thinned
+from dnagoat.reporting.drawing.marks import draw_band, draw_curve
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
 from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results, RunResults
@@ -16,7 +17,6 @@ from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
 
 
@@ -41,10 +41,10 @@ def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure
         reading="A line of the left panel that climbs past the dotted training length is a scheme that is hurt by more "
         "context than it was trained with.",
         limits="Left: the very same bases, scored with more and more context before them. Right: NLL along the "
-        f"longest stretches. Bands are 95 % intervals. {counted(first['windows'], 'stretch')}, so the bands are wide; "
-        "what matters is each line against its own beginning, since the bases are the same. On the right, other "
-        "positions hold other bases: the wiggles are genome, not model, and models are to be compared at the same "
-        "position.",
+        f"longest stretches. Bands are 95 % intervals, drawn for few models. {counted(first['windows'], 'stretch')}, "
+        "so the bands are wide; what matters is each line against its own beginning, since the bases are the same. On "
+        "the right, other positions hold other bases: the wiggles are genome, not model, and models are to be "
+        "compared at the same position.",
         alt=f"Line charts of NLL: {listed(ends)}.",
         drawing=figure,
         warning=warnings.among([run for run, _ in made], "lengths"),
@@ -61,19 +61,14 @@ def _draw_curves(
             look = styles[run.arm]
             rows, along = result["lengths"], result["positions"]
             xs = [row["length"] for row in rows]
-            left.plot(
-                xs,
-                [row["value"] for row in rows],
-                color=look.colour,
-                marker=look.marker,
-                linestyle=look.dash,
-                label=run.arm,
-            )
-            _band(left, xs, rows, look)
+            said = [f"{run.arm}, {row['length']:,} bases: {decimals(row['value'])}" for row in rows]
+            draw_curve(left, xs, [row["value"] for row in rows], look, run.arm, said)
             along = [along[place] for place in thinned(len(along), CURVE)]
             middle = [(row["from"] + row["to"]) / 2 for row in along]
-            right.plot(middle, [row["value"] for row in along], color=look.colour, linestyle=look.dash, linewidth=1.2)
-            _band(right, middle, along, look)
+            draw_curve(right, middle, [row["value"] for row in along], look, run.arm, (), marker="", linewidth=1.2)
+            if len(made) <= BANDS:
+                draw_band(left, xs, [row["interval"] for row in rows], look, run.arm)
+                draw_band(right, middle, [row["interval"] for row in along], look, run.arm)
         left.set_xscale("log", base=2)
         one = trained[0] if len(trained) == 1 else None  # a multiple of several training lengths would be ambiguous
         names = [f"{x:,}\n{x / one:g}x" if one else f"{x:,}" for x in scored]
@@ -89,13 +84,6 @@ def _draw_curves(
         left.set_ylabel("NLL (nats per base)")
         legend_above(figure, *left.get_legend_handles_labels(), most=4)
     return figure
-
-
-def _band(panel: Axes, xs: Sequence[float], rows: list[Result], look: Look) -> None:
-    known = [(x, *row["interval"]) for x, row in zip(xs, rows, strict=True) if row["interval"]]
-    if known:
-        at, low, high = zip(*known, strict=True)
-        panel.fill_between(at, low, high, color=look.colour, alpha=0.12, linewidth=0)
 
 
 def by_length(results: Results, warnings: Warnings, split: str = "test") -> Table | None:

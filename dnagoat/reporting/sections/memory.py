@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dnagoat.reporting.cells import called, estimate, number, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, settings_of
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
+from dnagoat.reporting.drawing.marks import draw_estimate
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed
 from dnagoat.reporting.section import Need, Question, Section, under_own_name
 from dnagoat.reporting.sections.baselines import best_baseline
@@ -143,17 +144,14 @@ def gains(results: Results, made: list[tuple[RunResults, Result]], caution: str)
     )
 
 
-def _dots(axes: Axes, names: Sequence[str], result: Result, shift: float, look: Look, label: str) -> None:
+def _dots(axes: Axes, names: Sequence[str], result: Result, shift: float, look: Look, arm: str) -> None:
     """One model: a dot and its interval on each row that it has."""
     shown = {spoken(part): part for part in result["parts"]} | {BEST: best_source(result)}
     for place, name in enumerate(names):
-        if name not in shown:
-            continue
-        value, bounds = shown[name]["value"], shown[name]["interval"]
-        if bounds:
-            axes.plot(bounds, [place + shift] * 2, color=look.colour, linewidth=2, solid_capstyle="butt")
-        axes.plot(value, place + shift, color=look.colour, marker=look.marker, linestyle="", label=label)
-        label = "_"  # told once
+        if found := shown.get(name):
+            said = f"{arm}, {name}: {decimals(found['value'])}"
+            draw_estimate(axes, found["value"], found["interval"], place + shift, look, arm, said)
+    axes.plot([], [], color=look.colour, marker=look.marker, linestyle="", label=arm)  # for the legend, once
 
 
 def _told(result: Result) -> str:

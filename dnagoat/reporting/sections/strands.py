@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dnagoat.reporting.cells import estimate
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
+from dnagoat.reporting.drawing.marks import mark
 from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results
@@ -26,7 +27,8 @@ def gap(results: Results, split: str = "test") -> Figure | None:
             counts, edges = result["histogram"]["counts"], result["histogram"]["edges"]
             density = [count / (sum(counts) * (edges[1] - edges[0])) for count in counts]
             look = styles[run.arm]
-            axes.stairs(density, edges, color=look.colour, linestyle=look.dash, linewidth=1.6, label=run.arm)
+            outline = axes.stairs(density, edges, color=look.colour, linestyle=look.dash, linewidth=1.6, label=run.arm)
+            mark(outline, run.arm, f"{run.arm}: {decimals(result['value'])} on average")
         axes.axvline(0, color=MUTED.light, linewidth=0.9)
         axes.set_xlabel("NLL of a window minus that of its reverse complement (nats per base)")
         axes.set_ylabel("windows (density)")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from dnagoat.reporting.cells import called, estimate, share, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
-from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
-from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, percent, whole
+from dnagoat.reporting.drawing.figure import BANDS, Figure, canvas, legend_above, name_rows, panels_of
+from dnagoat.reporting.drawing.marks import draw_band, draw_curve, draw_estimate
+from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, listed, percent, whole
 from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import Look, drawing, looks
@@ -16,6 +17,7 @@ from dnagoat.reporting.table import Cell, Column, Row, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 ALONG = ("gc", "distance", "seen")  # groups with an order are lines, all others are rows of dots
 Made = list[tuple[RunResults, Result]]
@@ -36,12 +38,11 @@ def _places(results: Results, made: Made, caution: str) -> Figure:
     tallest = max(len(_group(result, name)) for name in groups for _, result in made)
     with drawing():
         rows = -(-len(groups) // 2)
-        figure, axes = canvas(rows, 2, height=0.5 + rows * (0.5 + tallest * (0.2 + 0.14 * len(made))))
-        for panel, name in zip(axes, groups, strict=False):
+        height = 0.5 + rows * (0.5 + tallest * (0.2 + 0.14 * len(made)))
+        figure, axes = panels_of(len(groups), 2, height=height)
+        for panel, name in zip(axes, groups, strict=True):
             _panel(panel, made, name, styles)
-        for panel in axes[len(groups) :]:
-            panel.set_visible(False)
-        legend_above(figure, *axes[0].get_legend_handles_labels(), most=len(made))
+        legend_above(figure, *_handles(styles, made), most=len(made))
     told = [f"{run.arm} {_by_masking(result)}" for run, result in made[:4]]
     return Figure(
         "strata",
@@ -63,13 +64,19 @@ def _panel(panel: Axes, made: Made, name: str, styles: dict[str, Look]) -> None:
     for rank, (run, result) in enumerate(made):
         for place, stratum in enumerate(_group(result, name)):
             height = place + gap * (rank - (len(made) - 1) / 2)
-            _dot(panel, height, stratum, styles[run.arm], run.arm if place == 0 else "")
-    panel.set_yticks(range(len(strata)), [f"{each['name']}\n{percent(each['share'])} of bases" for each in strata])
-    panel.set_ylim(len(strata) - 0.5, -0.5)
-    panel.grid(axis="y", visible=False)
-    panel.tick_params(axis="y", length=0)
+            if stratum["value"] is not None:
+                said = _said(run.arm, stratum)
+                draw_estimate(panel, stratum["value"], stratum["interval"], height, styles[run.arm], run.arm, said)
+    name_rows(panel, [(f"{each['name']}\n{percent(each['share'])} of bases", None) for each in strata])
     panel.locator_params(axis="x", nbins=5)
     panel.set_xlabel("NLL (nats per base)")
+
+
+def _handles(styles: dict[str, Look], made: Made) -> tuple[list[Line2D], list[str]]:
+    from matplotlib.lines import Line2D
+
+    arms = [run.arm for run, _ in made]
+    return [Line2D([], [], color=styles[arm].colour, marker=styles[arm].marker, linestyle="") for arm in arms], arms
 
 
 def _by_masking(result: Result) -> str:
@@ -89,7 +96,7 @@ def _known(results: Results, made: Made, caution: str) -> Figure | None:
     with drawing():
         figure, (axes,) = canvas(height=3.3 + 0.1 * len(read))
         for run, strata in read:
-            _line(axes, list(enumerate(strata)), styles[run.arm], run.arm)
+            _line(axes, list(enumerate(strata)), styles[run.arm], run.arm, band=len(read) <= BANDS)
         axes.set_xticks(range(len(names)), names, fontsize=8)
         axes.set_xlim(-0.3, len(names) - 0.7)
         axes.set_xlabel("how often the training split holds the 16 bases before, on either strand")
@@ -104,9 +111,9 @@ def _known(results: Results, made: Made, caution: str) -> Figure | None:
         reading="A line that falls to the right is a model that has learned the repeats of its training split; the "
         "left end is what it knows of DNA beyond them.",
         limits="On the left are bases after a word of 16 that the training split never holds, on the right those after "
-        "a word that it holds often, as repeat families have them. Bands are 95 % intervals. A word that occurs often "
-        "is easier for anybody, a Markov table too. The figure does not tell copying from the context from knowledge "
-        "in the weights; `dnagoat evaluate --what copying` does.",
+        "a word that it holds often, as repeat families have them. Bands are 95 % intervals, drawn for few models. A "
+        "word that occurs often is easier for anybody, a Markov table too. The figure does not tell copying from the "
+        "context from knowledge in the weights; `dnagoat evaluate --what copying` does.",
         alt="Line chart of NLL against occurrences of the preceding 16 bases in training. Where there is none, and at "
         f"the most: {listed(told)} nats per base.",
         drawing=figure,
@@ -119,8 +126,9 @@ def _along(results: Results, made: Made, caution: str) -> Figure:
     with drawing():
         figure, (left, right) = canvas(1, 2, height=3.2 + 0.1 * len(made), share_y=True)
         for run, result in made:
-            _line(left, [(_middle(each), each) for each in _group(result, "gc")], styles[run.arm], run.arm)
-            _line(right, [(each["low"], each) for each in _group(result, "distance")], styles[run.arm], run.arm)
+            look, band = styles[run.arm], len(made) <= BANDS
+            _line(left, [(_middle(each), each) for each in _group(result, "gc")], look, run.arm, band=band)
+            _line(right, [(each["low"], each) for each in _group(result, "distance")], look, run.arm, band=band)
         left.set_xlabel("GC of the window (%)")
         right.set_xlabel("bases of context before the base")
         right.set_xscale("symlog", linthresh=1)
@@ -134,32 +142,26 @@ def _along(results: Results, made: Made, caution: str) -> Figure:
         "By GC content, and by how much context a base has",
         reading="Lower is better, and a line that keeps falling in the right panel is a model that uses distant bases.",
         limits="Left: one mark a decile of windows, placed at its middle GC. Right: bases by their distance from the "
-        "window's start. Bands are 95 % intervals. Windows of other GC content hold other sequence, so the left curve "
-        "is not the effect of GC alone. The first bases of windows are few: expect noise at the left end of the right "
-        "panel.",
+        "window's start. Bands are 95 % intervals, drawn for few models. Windows of other GC content hold other "
+        "sequence, so the left curve is not the effect of GC alone. The first bases of windows are few: expect noise "
+        "at the left end of the right panel.",
         alt="Two line charts of NLL: against the GC content of the window, and against the bases of context.",
         drawing=figure,
         warning=caution,
     )
 
 
-def _line(panel: Axes, points: list[tuple[float, Result]], look: Look, label: str) -> None:
+def _line(panel: Axes, points: list[tuple[float, Result]], look: Look, arm: str, *, band: bool) -> None:
     known = [(x, each) for x, each in points if each["value"] is not None]
     xs = [x for x, _ in known]
-    ys = [each["value"] for _, each in known]
-    panel.plot(xs, ys, color=look.colour, marker=look.marker, markersize=4, linestyle=look.dash, label=label)
-    band = [(x, *each["interval"]) for x, each in known if each["interval"]]
+    draw_curve(panel, xs, [each["value"] for _, each in known], look, arm, [_said(arm, each) for _, each in known])
     if band:
-        at, low, high = zip(*band, strict=True)
-        panel.fill_between(at, low, high, color=look.colour, alpha=0.15, linewidth=0)
+        draw_band(panel, xs, [each["interval"] for _, each in known], look, arm)
 
 
-def _dot(panel: Axes, height: float, stratum: Result, look: Look, label: str) -> None:
-    if stratum["value"] is None:
-        return
-    if stratum["interval"]:
-        panel.plot(stratum["interval"], [height, height], color=look.colour, linewidth=2, solid_capstyle="butt")
-    panel.plot(stratum["value"], height, color=look.colour, marker=look.marker, linestyle="", label=label or None)
+def _said(arm: str, stratum: Result) -> str:
+    bounds = f" ({interval(stratum['interval'])})" if stratum["interval"] else ""
+    return f"{arm}, {stratum['name']}: {decimals(stratum['value'])}{bounds}"
 
 
 def _group(result: Result, name: str) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import numpy as np
 from dnagoat.reporting.cells import number, row_of
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.drawing.figure import CURVE, Figure, canvas, legend_above, thinned
+from dnagoat.reporting.drawing.marks import draw_curve, mark
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.section import Question, Section
 from dnagoat.reporting.sections.baselines import find_baseline
@@ -71,12 +72,15 @@ def _draw(axes: Axes, run: RunResults, look: Look) -> float:
     bases = np.array([row["bases"] for row in rows]) / 1e6
     loss = _smoothed(np.array([row["loss"] for row in rows]))
     kept = thinned(len(loss), CURVE)
-    axes.plot(bases[kept], loss[kept], color=look.colour, linewidth=0.8, alpha=0.55)
-    marks = [(row["bases"] / 1e6, row["val_nll"]) for row in run.metrics if row.get("val_nll") is not None]
-    if marks:
-        marks = [marks[place] for place in thinned(len(marks), CURVE)]
-        axes.plot(*zip(*marks, strict=True), color=look.colour, marker=look.marker, linestyle=look.dash, zorder=3)
-    return float(min([loss.min(), *(value for _, value in marks)]))
+    (line,) = axes.plot(bases[kept], loss[kept], color=look.colour, linewidth=0.8, alpha=0.55)
+    mark(line, run.arm, f"{run.arm}, training loss")
+    points = [(row["bases"] / 1e6, row["val_nll"]) for row in run.metrics if row.get("val_nll") is not None]
+    if points:
+        points = [points[place] for place in thinned(len(points), CURVE)]
+        said = [f"{run.arm}, seed {run.seed}, {millions:.2f} M bases: {decimals(value)}" for millions, value in points]
+        xs, ys = ([point[side] for point in points] for side in (0, 1))
+        draw_curve(axes, xs, ys, look, run.arm, said, zorder=3)
+    return float(min([loss.min(), *(value for _, value in points)]))
 
 
 def _smoothed(values: np.ndarray) -> np.ndarray:

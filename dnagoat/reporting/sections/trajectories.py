@@ -96,6 +96,7 @@ def trajectories(results: Results, made: Made) -> Figure:
                     panel.set_title(broken(run.arm, TITLE // len(shown)), fontsize=9)
             place = locus["locus"]
             panels[0].set_ylabel(f"{place['contig']}\n{place['start']:,}", fontsize=8.5)
+        axes[0].margins(y=0.3)
         figure.supxlabel("bases after the prompt", fontsize=9.5)
         figure.supylabel("GC (%) at a locus", fontsize=9.5)
         legend_above(figure, *_lines(first), most=4)
