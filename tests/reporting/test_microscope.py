@@ -91,7 +91,7 @@ def test_a_panel_a_checkpoint_from_the_start_to_what_was_learned(position: str) 
     assert titles == ["at the start", "on the way", "on the way", "learned"]
     for panel in priors.drawing.axes:
         assert {to_hex(patch.get_facecolor()) for patch in fields(panel)} == {colour}
-        corners = sum(np.size(patch.get_path().codes) for patch in fields(panel))
+        corners = sum(len(np.asarray(patch.get_path().vertices)) for patch in fields(panel))
         assert corners >= 4 * 5, "a field or more of each head"
     assert len(lines(sinks.drawing.axes[0])) == 8, "four of each head"
     assert "grey dashes" in sinks.reading and "pale lines" in sinks.reading
