@@ -67,7 +67,7 @@ def test_there_is_no_verdict_over_other_bases_or_without_scores(tmp_path: Path) 
     other = example.run(tmp_path / "other", example.config("goat", dataset_hash="e" * 64), 1.30)
     said = judged(rope, other)
     assert said.sentence.startswith("There is no verdict: these runs were not scored on the same bases; give all of")
-    assert "Runs were trained on different datasets; compare with care." in said.remarks
+    assert "Runs were trained on different datasets; compare goat with care." in said.remarks
     bare = example.run(tmp_path / "bare", example.config("rope"), 1.31, missing=("nll-test",))
     assert judged(bare).sentence.startswith("There is no verdict: none of these runs")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -99,10 +100,12 @@ def _for_page(svg: str, name: str) -> str:
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"\n\s*", "\n", svg)
-    svg = re.sub(r'(?<= )(d|x|y)="[^"]*"', lambda found: _NUMBER.sub(_hundredths, found[0]), svg)
+    svg = re.sub(r'(?<= )(d|x|y)="[^"]*"', lambda found: _NUMBER.sub(_tenths, found[0]), svg)
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
-    svg = re.sub(r'\bid="', f'id="{name}-', svg)
-    svg = re.sub(r'(xlink:href="#|url\(#)', rf"\g<1>{name}-", svg)
+    svg = _MARKERS.sub(_one_style, svg)
+    for place, own in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]*)"', svg))):
+        short = f"{crc32(name.encode()):x}-{place}"  # of this figure alone among all of a page
+        svg = re.sub(rf'(\bid="|href="#|url\(#){re.escape(own)}(?=["\)])', rf"\g<1>{short}", svg)
     svg = svg.replace("font: 9.5px 'DejaVu Sans'", "font: 9.5px var(--sans)").replace("'DejaVu Sans'", "var(--sans)")
     for index, ink in enumerate(every_ink()):
         svg = re.sub(re.escape(ink.light), f"var(--ink-{index})", svg, flags=re.IGNORECASE)
@@ -114,12 +117,22 @@ def _for_page(svg: str, name: str) -> str:
     )
 
 
-_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_NUMBER = re.compile(r"-?\d+\.\d{2,}")
+_MARKERS = re.compile(
+    r'<g( clip-path="[^"]*")?>\s*((?:<use [^>]*? style="([^"]*)"(?:/>|><title>[^<]*</title></use>)\s*)+)</g>'
+)
 
 
-def _hundredths(found: re.Match[str]) -> str:
-    """Matplotlib writes millionths of a point; hundredths look the same and weigh half."""
-    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+def _tenths(found: re.Match[str]) -> str:
+    """Matplotlib writes millionths of a point; tenths look the same and weigh half."""
+    return f"{float(found[0]):.1f}".removesuffix(".0")
+
+
+def _one_style(found: re.Match[str]) -> str:
+    """The style of markers that all have one is said once, of their group."""
+    clip, markers, style = found.groups()
+    plain = markers.replace(f' style="{style}"', "")
+    return found[0] if " style=" in plain else f'<g{clip or ""} style="{style}">{plain}</g>'
 
 
 def thinned(count: int, most: int) -> NDArray[np.intp]:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from dnagoat.reporting.style import MUTED, Look
 
@@ -23,7 +24,18 @@ _POINT = re.compile(r"<use [^>]*/>")
 
 def mark(artist: Artist, arm: str | None = None, said: str = "", each: Sequence[str] = ()) -> None:
     """Says whose an artist is, and what it and each of its points show."""
-    artist.set_gid(PREFIX + json.dumps([arm, said, list(each)]))
+    artist.set_gid(PREFIX + quote(json.dumps([arm, said, list(each)]), safe=""))
+
+
+def shown_by(artist: Artist) -> tuple[str | None, str, list[str]]:
+    """Whose an artist is, and the words of it and of its points; of an unmarked one, nobody's and none."""
+    gid = artist.get_gid() or ""
+    return _read(gid.removeprefix(PREFIX)) if gid.startswith(PREFIX) else (None, "", [])
+
+
+def _read(written: str) -> tuple[str | None, str, list[str]]:
+    arm, said, each = json.loads(unquote(written))
+    return arm, said, each
 
 
 def draw_estimate(
@@ -65,7 +77,7 @@ def _worded(piece: str, classes: Mapping[str, str]) -> str:
     found = _GROUP.match(piece)
     if found is None:
         return piece
-    arm, said, each = json.loads(html.unescape(found[1]))
+    arm, said, each = _read(found[1])
     rest = piece[found.end() :]
     if each and len(_POINT.findall(rest)) == len(each):
         words = iter(each)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.reporting.cells import estimate, number, share
@@ -16,7 +17,7 @@ from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
-MANY = 16  # heads: of more, only the start and the last checkpoint are drawn or marked, or the page grows too heavy
+MANY = 16  # heads: of more, priors are drawn at the start and the last checkpoint alone, and reach is a layer's median
 PRIOR_COLUMNS = (
     Column("reach_half", "half of the prior within", "bases"),
     Column("reach_95", "95 % within", "bases"),
@@ -217,38 +218,37 @@ def over_training(result: Result) -> Figure:
         many = sum(len(layer["heads"]) for layer in result["checkpoints"][0]["layers"]) > MANY
         figure, axes = canvas(1, 2, height=3.2 + 0.04 * len(styles))
         for place, (name, look) in enumerate(styles.items()):
-            for head in range(len(result["checkpoints"][0]["layers"][place]["heads"])):
-                along = [checkpoint["layers"][place]["heads"][head] for checkpoint in result["checkpoints"]]
-                label = name if head == 0 else None
-                for panel, key in zip(axes, ("reach_half", "divergence"), strict=True):
+            heads = [checkpoint["layers"][place]["heads"] for checkpoint in result["checkpoints"]]
+            for panel, key in zip(axes, ("reach_half", "divergence"), strict=True):
+                for along in _told_along([[head[key] for head in each] for each in heads], many):
                     panel.plot(
-                        steps,
-                        [point[key] for point in along],
-                        color=look.colour,
-                        linestyle=look.dash,
-                        linewidth=1,
-                        marker=look.marker,
-                        markersize=4,
-                        markevery=[-1] if many else None,
-                        label=label,
-                    )
+                        steps, along, color=look.colour, linestyle=look.dash, linewidth=1, marker=look.marker,
+                        markersize=4, label=name,
+                    )  # fmt: skip
         axes[0].set_ylabel("half of the prior within (bases)")
         axes[1].set_ylabel("KL of the prior from uniform (nats)")
         axes[0].axhline(result["context"] / 2, color=MUTED.light, linestyle=":")
         for panel in axes:
             panel.set_xlabel("training step")
-        legend_above(figure, *axes[0].get_legend_handles_labels(), most=8)
+        lines = dict(zip(*axes[0].get_legend_handles_labels()[::-1], strict=True))
+        legend_above(figure, list(lines.values()), list(lines), most=8)
     last = result["checkpoints"][-1]["layers"]
     nearest = min(head["reach_half"] for layer in last for head in layer["heads"])
     farthest = max(head["reach_half"] for layer in last for head in layer["heads"])
     return Figure(
         "inspect-training",
         "How far the heads' priors reach, over training",
-        reading="One line a head, from where training started at step 0; the dotted line is a uniform prior's.",
+        reading=f"One line a {'layer, the median of its heads' if many else 'head'}, from where training started at "
+        "step 0; the dotted line is a uniform prior's.",
         limits="The prior alone: content moves attention away from it by up to omega nats in either direction.",
         alt=f"Line charts over training; at the end half of the prior lies within {nearest} to {farthest} bases.",
         drawing=figure,
     )
+
+
+def _told_along(values: Sequence[Sequence[float]], many: bool) -> Sequence[Sequence[float]]:
+    """A line a head, each over all checkpoints; of many heads their median alone."""
+    return [[median(each) for each in values]] if many else list(zip(*values, strict=True))
 
 
 INSPECT = Section(

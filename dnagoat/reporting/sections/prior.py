@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MARKED = (3.0, 10.5, 171.0)
 
 LEAST_SINK = 0.05  # nats; the scale of the sink is never finer, since less than this changes no attention
-DOTS = 100  # across a panel, of about two points each
+SAME = 0.004  # of the height of a curve: a distance that nobody sees
 ROW, TALLEST = 0.16, 4.5  # inches of a head, and of all of them at most
 PER_OCTAVE = 6  # fields of the prior beyond 8 bases
 LEVELS = (0.02, 0.06, 0.15, 0.3, 0.5)  # shares of the weight from which a field is drawn darker
@@ -66,7 +66,10 @@ def sink(results: Results, run: RunResults) -> Figure | None:
 
 
 def _heads(run: RunResults) -> list[Head]:
-    """Every head of a run whose prior is learned; empty for other schemes."""
+    """Every head of a run whose prior is learned; empty for other schemes, and where `inspect` shows it over "
+    "training."""
+    if run.measures.get("inspect", {}).get("checkpoints", [{}])[-1].get("curves"):
+        return []
     if not SCHEMES[run.config.model.position.name].learned:
         return []
     return [
@@ -134,11 +137,7 @@ def _draw_shares(panel: Axes, shares: Sequence[Floats], bins: Floats, colour: st
 
     level = np.digitize(np.stack(shares), LEVELS)
     for step in range(1, len(LEVELS) + 1):
-        corners = [
-            corner
-            for row, column in np.argwhere(level == step)
-            for corner in _corners(bins[column], bins[column + 1], row)
-        ]
+        corners = [corner for row, of_head in enumerate(level == step) for corner in _corners(of_head, bins, row)]
         if corners:
             codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * (len(corners) // 5)
             path = Path(np.array(corners), codes)
@@ -152,9 +151,12 @@ def _draw_shares(panel: Axes, shares: Sequence[Floats], bins: Floats, colour: st
     panel.grid(axis="y", visible=False)
 
 
-def _corners(left: float, right: float, row: int) -> list[tuple[float, float]]:
+def _corners(held: NDArray[np.bool_], bins: Floats, row: int) -> Iterator[tuple[float, float]]:
+    """Around each run of fields that are held."""
+    turns = np.flatnonzero(np.diff(held, prepend=False, append=False))
     low, high = row - 0.42, row + 0.42
-    return [(left, low), (right, low), (right, high), (left, high), (left, low)]
+    for left, right in bins[turns].reshape(-1, 2).tolist():
+        yield from ((left, low), (right, low), (right, high), (left, high), (left, low))
 
 
 def _name_heads(panel: Axes, heads: Sequence[Head], distances: Sequence[float], place: int) -> None:
@@ -187,31 +189,37 @@ def _reaches(distances: Sequence[float], heads: Sequence[Head]) -> str:
     return f"{min(found):g} to {max(found):g}"
 
 
-def _lines(panel: Axes, places: Sequence[float], curves: Sequence[Sequence[float]], colour: str, dots: int) -> None:
+def _lines(panel: Axes, places: Sequence[float], curves: Sequence[Sequence[float]], colour: str) -> None:
     """The newest curve in colour, over the start in grey dashes and what came between them, paler."""
     *before, newest = curves
     for place, curve in enumerate(before):
         start = place == 0
         panel.plot(
-            *_seen(places, curve, dots),
+            *_seen(places, curve),
             color=MUTED.light if start else colour,
             linestyle="--" if start else "-",
             linewidth=1,
             alpha=1 if start else PALE,
         )
-    panel.plot(*_seen(places, newest, dots), color=colour, linewidth=1.4)
+    panel.plot(*_seen(places, newest), color=colour, linewidth=1.4)
 
 
-def _seen(places: Sequence[float], curve: Sequence[float], dots: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The points that a panel can show: of those on one of its dots, which are even in log(1 + place), the lowest and
-    the highest, so that no peak is lost. Every further one only makes the page heavier."""
-    x, y = np.asarray(places, dtype=float), np.asarray(curve, dtype=float)
-    dot = np.floor(dots * np.log1p(x) / np.log1p(x[-1]))
-    upwards = np.lexsort((y, dot))  # dot by dot, each from its lowest to its highest
-    lowest = np.flatnonzero(np.diff(dot[upwards], prepend=-1))
-    highest = np.append(lowest[1:], len(x)) - 1
-    kept = np.unique(upwards[np.concatenate([lowest, highest])])
-    return x[kept], y[kept]
+def _seen(places: Sequence[float], curve: Sequence[float]) -> tuple[Floats, Floats]:
+    """The points from which a curve can be drawn so that nobody sees the difference (Douglas and Peucker, 1973, on the
+    axis of the panel): every further one only makes the page heavier."""
+    x, y = np.log1p(np.asarray(places, dtype=float)), np.asarray(curve, dtype=float)
+    near = SAME * max(float(np.ptp(y)), LEAST_SINK)
+    kept, open_ends = {0, len(x) - 1}, [(0, len(x) - 1)]
+    while open_ends:
+        first, last = open_ends.pop()
+        inside = slice(first, last + 1)
+        apart = np.abs(y[inside] - np.interp(x[inside], x[[first, last]], y[[first, last]]))
+        farthest = first + int(apart.argmax())
+        if apart.max() > near:
+            kept.add(farthest)
+            open_ends += [(first, farthest), (farthest, last)]
+    order = sorted(kept)
+    return np.expm1(x[order]), y[order]
 
 
 def _along(curves: Sequence[object]) -> str:
@@ -233,7 +241,7 @@ def sinks(name: str, title: str, positions: Sequence[float], heads: Sequence[Hea
         figure, axes = panels_of(layers, columns, height=0.7 + 1.7 * rows, share_x=True, share_y=True)
         for head in heads:
             panel = axes[head.layer]
-            _lines(panel, positions, head.sinks, colour, DOTS)
+            _lines(panel, positions, head.sinks, colour)
             panel.set_title(f"layer {head.layer + 1}", fontsize=8.5, fontweight="normal")
             panel.set_xscale("symlog", linthresh=1)
             panel.set_xticks([0, 1, 10, 100], ["0", "1", "10", "100"], fontsize=8)

@@ -171,7 +171,7 @@ def scatter(results: Results, made: Made) -> Figure:
     styles = looks(results.arms)
     shown = made[:8]
     columns = min(4, max(2, len(shown)))
-    rows = -(-len(shown) // columns)
+    rows, most = -(-len(shown) // columns), min(CLOUD, 4 * CLOUD // len(shown))
     every = np.concatenate([np.ravel(np.asarray(values, float)) for _, g in shown for values in g["scatter"].values()])
     edges = 100 * float(np.nanmin(every)) - 3, 100 * float(np.nanmax(every)) + 3
     with drawing():
@@ -179,7 +179,7 @@ def scatter(results: Results, made: Made) -> Figure:
         for panel, (run, generation) in zip(axes, shown, strict=True):
             points = generation["scatter"]
             true, generated = (100 * np.ravel(np.asarray(points[key], dtype=float)) for key in ("true", "generated"))
-            kept = thinned(len(true), CLOUD)
+            kept = thinned(len(true), most)
             panel.plot([0, 100], [0, 100], color=MUTED.light, linewidth=0.9, linestyle="--")
             draw_cloud(panel, true[kept], generated[kept], styles[run.arm], run.arm)
             r = f"r = {decimals(generation['gc']['pooled']['r'], 2)}"
@@ -194,7 +194,7 @@ def scatter(results: Results, made: Made) -> Figure:
         "gc-scatter",
         "GC % of generated against true windows",
         reading="One point a window, its generated value the mean over samples: on the dashed line both agree.",
-        limits=f"Of each model at most {CLOUD} windows are drawn, evenly chosen; r is over all. Neighbouring windows "
+        limits=f"Of each model at most {most} windows are drawn, evenly chosen; r is over all. Neighbouring windows "
         "overlap, so the points are not independent: intervals resample whole prompts.",
         alt=f"Scatter plots of GC % of generated against true windows: {listed(told)}.",
         drawing=figure,
