@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,7 +211,7 @@ def find_warnings(results: Results, concerns: Iterable[Concern], files: Mapping[
     return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences, remarks)
 
 
-def owned(text: str, arms: Sequence[str], every: Sequence[str]) -> str:
+def owned(text: str, arms: Sequence[str], every: Collection[str]) -> str:
     """A warning as a sentence, with the arms that it concerns where it is not all."""
     named = list(dict.fromkeys(arms))
     return f"{text}." if len(named) == len(every) else f"{listed(named)}: {text}."

@@ -61,8 +61,8 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """`first` is the head of the column of row heads; `few` are the rows that a first look needs, 0 all of them; `marks`
-    are numbers of notes that concern all of it."""
+    """`first` is the head of the column of row heads; `few` are the rows that a first look needs, 0 all of them;
+    `marks` are numbers of notes that concern all of it."""
 
     name: str
     title: str

@@ -83,7 +83,7 @@ def _worded(piece: str, classes: Mapping[str, str]) -> str:
         words = iter(each)
         rest = _POINT.sub(lambda point: f"{point[0][:-2]}>{_title(next(words))}</use>", rest)
         said = ""  # a point's own words, not the line's
-    owner = f' class="{classes[arm]}"' if arm in classes else ""
+    owner = f' class="{classes[arm]}"' if arm is not None and arm in classes else ""
     return f"<g{owner}>{_title(said) if said else ''}{rest}"
 
 

@@ -13,7 +13,7 @@ from dnagoat.reporting.section import Need, Question, Section, under_own_name
 from dnagoat.reporting.sections import prior
 from dnagoat.reporting.sections.memory import trust
 from dnagoat.reporting.sources import Result
-from dnagoat.reporting.style import MUTED, drawing, looks
+from dnagoat.reporting.style import KNOWN_ARMS, MUTED, drawing, looks
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
@@ -180,12 +180,13 @@ def _period(wave: Result) -> str:
     return f"{started}, now {low}" + ("" if low == high else f" to {high}")
 
 
-def figures(result: Result) -> list[Figure]:
-    """How the heads' priors went over training: reach and divergence, and the curves of the checkpoints told."""
-    return [over_training(result), *curves(result)]
+def figures(result: Result, colour: str | None = None) -> list[Figure]:
+    """How the heads' priors went over training: reach and divergence, and the curves of the checkpoints told, in the
+    colour of their scheme where none is given."""
+    return [over_training(result), *curves(result, colour or KNOWN_ARMS[result["position"]].light)]
 
 
-def curves(result: Result) -> list[Figure]:
+def curves(result: Result, colour: str) -> list[Figure]:
     """Log-prior and sink of each head at the start, in earlier checkpoints and in the last, where they are learned."""
     told = [checkpoint for checkpoint in result["checkpoints"] if checkpoint.get("curves")]
     if not told or not SCHEMES[result["position"]].learned:
@@ -203,7 +204,7 @@ def curves(result: Result) -> list[Figure]:
         for place, layer in enumerate(told[-1]["curves"])
         for head, *along in zip(layer["heads"], *(one["curves"][place]["heads"] for one in told), strict=True)
     ]
-    drawn = result["distances"], heads, looks({result["position"]: result["position"]})[result["position"]].colour
+    drawn = result["distances"], heads, colour
     found = [prior.priors("inspect-prior", "Where each head looks before it reads, over training", *drawn)]
     if heads[0].sinks:
         found.append(prior.sinks("inspect-sink", "Which keys each head favours whoever asks, over training", *drawn))
@@ -257,7 +258,7 @@ INSPECT = Section(
     figures=lambda results, warnings: [
         under_own_name(figure, run.slug, run.arm)
         for run, result in results.firsts_having("inspect")
-        for figure in figures(result)
+        for figure in figures(result, looks(results.arms)[run.arm].colour)
     ],
     details=lambda results, warnings: [
         under_own_name(table, run.slug, run.arm)
