@@ -8,7 +8,8 @@ from dnagoat.reporting.cells import called
 from dnagoat.reporting.comparability import Warnings
 from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, whole
 from dnagoat.reporting.sections.baselines import best_baseline
-from dnagoat.reporting.sources import Results, RunResults
+from dnagoat.reporting.sources import Result, Results, RunResults
+from dnagoat.wording import counted
 
 
 @dataclass(frozen=True)
@@ -45,18 +46,22 @@ def cards(results: Results, warnings: Warnings) -> list[Card]:
 
 def _best(results: Results) -> RunResults:
     """The first run of the arm with the lowest NLL, over seeds where a comparison says it."""
-    if results.comparison is not None:
-        arms = results.comparison["arms"]
-        split = "test" if "test" in arms[0]["splits"] else "val"
-        name = min(arms, key=lambda arm: float(arm["splits"][split]["all"]["value"]))["name"]
-        return next((run for run in results.runs if run.arm == name), results.runs[0])
-    known = [run for run in results.runs if run.nll("test")]
-    return min(known, key=lambda run: float((run.nll("test") or {})["value"]), default=results.runs[0])
+    known = [run for run in results.runs if _nll(results, run)]
+    return min(known, key=lambda run: float(_nll(results, run)["value"]), default=results.runs[0])
+
+
+def _nll(results: Results, run: RunResults) -> Result:
+    """The test NLL of a run; of a comparison's arm over all of its seeds."""
+    arms = {arm["name"]: arm["splits"] for arm in (results.comparison or {}).get("arms", [])}
+    found: Result = arms[run.arm].get("test", {}).get("all", {}) if run.arm in arms else run.nll("test") or {}
+    return found
 
 
 def _likelihood(results: Results, run: RunResults, warnings: Warnings) -> Card:
-    nll = run.nll("test") or {}
-    said = ", ".join(part for part in (called(results, run), interval(nll.get("interval"))) if part)
+    nll = _nll(results, run)
+    seeds = len(nll.get("by_seed", ()))
+    name = f"{run.arm}, mean of {counted(seeds, 'seed')}" if seeds else called(results, run)
+    said = ", ".join(part for part in (name, interval(nll.get("interval"))) if part)
     unit = "nats/base" if nll else ""
     return Card("Best test NLL", decimals(nll.get("value")), unit, said, warnings.of(run, "test"))
 
