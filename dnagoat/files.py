@@ -6,7 +6,6 @@ written through, see `dnagoat.streams`.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shutil
@@ -19,10 +18,8 @@ from secrets import token_hex
 from typing import Any
 
 from dnagoat.errors import OptionError
-from dnagoat.folders import why_not_writable
+from dnagoat.folders import FULL, why_not_writable
 from dnagoat.streams import follow, is_passage, open_input, pour
-
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what only writing says
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from dnagoat.streams import STANDARD, follow, is_stream
 
 # Where libraries keep what they compile or draw with, and cannot where a home is not one's own.
 CACHES: Final = ("MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "NUMBA_CACHE_DIR")
+FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what only writing says
 # What a file system says that has no locks, or none on folders (NFS): nothing keeps a second writer out there.
 NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF, errno.EINVAL)
 
@@ -76,6 +77,11 @@ def new_folder(out: Path, option: str, who: str, may_replace: Callable[[], None]
             yield aside
             may_replace()
             _take_place(aside, target)
+        except OSError as fault:
+            # A person knows the folder that was to be; what only writing says (a full disk) has no name.
+            if (fault.filename is None and fault.errno in FULL) or str(fault.filename).startswith(f"{aside}/"):
+                fault.filename = str(out)
+            raise
         finally:
             shutil.rmtree(aside, ignore_errors=True)
 

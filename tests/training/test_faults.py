@@ -64,7 +64,7 @@ def test_the_windows_named_are_those_of_the_step(config: RunConfig, dataset: Dat
     assert feed.places(3, most=1).endswith("and 3 more")
 
 
-@pytest.mark.parametrize("full", ["save_file", "write_json", "fsync"])
+@pytest.mark.parametrize("full", ["save_tensors", "write_json", "fsync"])
 def test_a_full_disk_stops_and_leaves_the_earlier_checkpoint(
     config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: str
 ) -> None:

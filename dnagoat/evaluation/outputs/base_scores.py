@@ -7,7 +7,7 @@ Records are read, scored and written in parts, so that memory is that of a few m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -25,7 +25,7 @@ from dnagoat.genome.alphabet import BASES, Codes, N
 from dnagoat.genome.batches import gather
 from dnagoat.genome.read.in_order import read_pieces
 from dnagoat.model.transformer import DnaLM
-from dnagoat.progress import Progress, silent
+from dnagoat.progress import Progress, counter, silent
 from dnagoat.streams import is_passage
 
 ROWS: Final = 1 << 18  # rows of a Parquet group
@@ -101,17 +101,16 @@ def score_bases(
     A base is read with what lies before it in its record, context - stride bases or more where there are so many.
     """
     context, stride = context_and_stride(model, context, stride)
-    done = 0
-    progress("scoring bases", 0, 0)
+    more = counter(progress, "scoring bases", 0)
     for held in hold(parts_of(read_pieces(path), context, stride), lambda part: part.size):
-        for part, log_p in zip(held, _log_p(model, held, context, stride, batch_bases), strict=True):
+        for part, log_p in zip(held, _log_p(model, held, context, stride, batch_bases, more), strict=True):
             yield BaseScores(part.name, part.start, part.codes[part.room :], log_p)
-            done += len(log_p)
-        progress("scoring bases", done, 0)
 
 
-def _log_p(model: DnaLM, held: list[Part], context: int, stride: int, batch_bases: int) -> list[Floats]:
-    """Of each part (n, 4)."""
+def _log_p(
+    model: DnaLM, held: list[Part], context: int, stride: int, batch_bases: int, more: Callable[[int], None]
+) -> list[Floats]:
+    """Of each part (n, 4); `more` hears how many bases of a batch are scored."""
     if model.embedding.weight.device.type == "cpu":
         batch_bases = min(batch_bases, CPU_BASES)
     tokens, ends = np.concatenate([part.codes for part in held]), np.cumsum([part.size for part in held])
@@ -122,6 +121,7 @@ def _log_p(model: DnaLM, held: list[Part], context: int, stride: int, batch_base
         read = gather(tokens, pieces.starts[batch], int(pieces.widths[batch[0]]))
         scored, places = pieces.places(batch)
         found[places] = base_log_probabilities(model, read)[scored]
+        more(int(scored.sum()))
     return np.split(found, np.cumsum([part.size - part.room for part in held])[:-1])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,7 +93,9 @@ def score_regions(
     progress("scoring", done, bases)
     for held in hold(readings, lambda reading: reading.size):
         codes = [codes_of(genome, stretches[reading.region], reading) for reading in held]
-        for reading, nats in zip(held, _losses(model, held, codes, context, stride, batch_bases), strict=True):
+        tell = partial(_tell, progress, done, sum(reading.size for reading in held), bases)
+        losses = _losses(model, held, codes, context, stride, batch_bases, tell)
+        for reading, nats in zip(held, losses, strict=True):
             stretch, strand = stretches[reading.region], int(reading.turned)
             totals[reading.region, strand] += np.nansum(nats, dtype=np.float64), np.isfinite(nats).sum()
             if track is not None and reading.turned == (stretch.contig.strand == "-"):
@@ -103,18 +106,29 @@ def score_regions(
     return [_region(*found) for found in zip(stretches, totals, forward, strict=True)]
 
 
+def _tell(progress: Progress, done: int, size: int, bases: int, what: str, pieces: int, of: int) -> None:
+    """How far a part of `size` bases is, by its pieces, said of all `bases`."""
+    progress("scoring", done + size * pieces // max(of, 1), bases)
+
+
 def _home(stretch: Stretch) -> tuple[str, int]:
     return stretch.contig.home, stretch.contig.to_home(stretch.start, stretch.end)[0]
 
 
 def _losses(
-    model: DnaLM, held: list[Reading], codes: list[Codes], context: int, stride: int, batch_bases: int
+    model: DnaLM,
+    held: list[Reading],
+    codes: list[Codes],
+    context: int,
+    stride: int,
+    batch_bases: int,
+    progress: Progress,
 ) -> list[Floats]:
     """Nats of each base (R,) of each reading, in its direction; NaN at an N."""
     ends = np.cumsum([len(read) for read in codes])
     regions = [(int(end) - (one.end - one.start), int(end)) for one, end in zip(held, ends, strict=True)]
     pieces = sliding(regions, context, stride, [one.room for one in held])
-    losses = score(model, np.concatenate(codes), pieces, batch_bases).losses
+    losses = score(model, np.concatenate(codes), pieces, batch_bases, progress).losses
     return np.split(losses, np.cumsum([one.end - one.start for one in held])[:-1])
 
 

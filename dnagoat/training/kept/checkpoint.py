@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor
 
 import dnagoat
@@ -27,6 +26,7 @@ from dnagoat.config import ModelConfig
 from dnagoat.errors import RunError, TrainingError
 from dnagoat.files import hash_file, plain_name, read_json, write_json, write_text
 from dnagoat.model.transformer import DnaLM
+from dnagoat.training.kept.tensors import save_tensors
 
 WEIGHTS, OPTIMIZER, RANDOM, STATE = "weights.safetensors", "optimizer.safetensors", "random.safetensors", "state.json"
 Tensors = dict[str, Tensor]
@@ -99,21 +99,23 @@ def save(run: Path, checkpoint: Checkpoint, *, keep: int) -> Path:
     """
     step = checkpoint.progress.step
     try:
-        folder = _written(run, checkpoint)
-        point(run, checkpoint.progress)
+        folder = write(run, checkpoint)
         _let_go(run, keep, checkpoint.progress.best_step)
-    except (OSError, SafetensorError) as why:
+    except OSError as why:
         before = [step_of(folder) for folder in present(run) if step_of(folder) < step]
         intact = f"the checkpoint of step {before[-1]:,} is intact" if before else "there is no earlier checkpoint"
         raise TrainingError(
-            f"the checkpoint of step {step:,} could not be written to {run} ({_reason(why)}); {intact}: "
+            f"the checkpoint of step {step:,} could not be written to {run} ({why.strerror or why}); {intact}: "
             "make room, then continue (`dnagoat train --resume`)"
         ) from why
     return folder
 
 
-def _reason(why: Exception) -> str:
-    return os.strerror(why.errno) if isinstance(why, OSError) and why.errno else str(why)
+def write(run: Path, checkpoint: Checkpoint) -> Path:
+    """Writes a checkpoint aside, renames it, points `last` (and `best`) at it; an `OSError` where the disk refuses."""
+    folder = _written(run, checkpoint)
+    point(run, checkpoint.progress)
+    return folder
 
 
 def _written(run: Path, checkpoint: Checkpoint) -> Path:
@@ -127,8 +129,7 @@ def _written(run: Path, checkpoint: Checkpoint) -> Path:
             (OPTIMIZER, checkpoint.optimizer),
             (RANDOM, checkpoint.random),
         ):
-            save_file({key: tensor.contiguous() for key, tensor in tensors.items()}, aside / name)
-            (aside / name).chmod(0o666 & ~_umask())  # safetensors makes files for their owner alone
+            save_tensors(tensors, aside / name)
             _sync(aside / name)
         write_json(aside / STATE, _sealed(checkpoint, aside))
         _sync(aside)
@@ -140,12 +141,6 @@ def _written(run: Path, checkpoint: Checkpoint) -> Path:
         shutil.rmtree(aside, ignore_errors=True)
         raise
     return folder
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _sealed(checkpoint: Checkpoint, folder: Path) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from dnagoat.model.transformer import DnaLM
 from dnagoat_cli import app
 from tests.counts.memory.genome import dataset_of, repetitive
 from tests.evaluation.conftest import MakeRun
+from tests.full_disk import no_file_above
 from tests.genome.small import fasta, random_bases
 
 CONTEXT, STRIDE = 64, 32
@@ -248,6 +249,19 @@ def test_without_anndata_it_is_one_sentence(make_run: MakeRun, tmp_path: Path, m
     monkeypatch.setitem(__import__("sys").modules, "anndata", None)
     code, _, err = run_it(make_run("rope").path, "--split", "test", "--out", tmp_path / "x.h5ad")
     assert code == 2 and "install dnagoat[anndata]" in err and not (tmp_path / "x.h5ad").exists()
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.npy", "x.h5ad"])
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(make_run: MakeRun, tmp_path: Path, name: str) -> None:
+    run = make_run("rope").path
+    if name.endswith(".h5ad"):
+        pytest.importorskip("anndata", reason="needs the package anndata")
+    with no_file_above(400):
+        code, _, err = run_it(run, "--split", "test", "--out", tmp_path / "out" / name)
+    assert code == 2 and err.endswith(
+        f"error: {tmp_path / 'out' / name}: File too large; give another place, or make room there\n"
+    )
+    assert not (tmp_path / "out").exists()
 
 
 def test_texts_of_no_base_and_of_no_dna(make_run: MakeRun) -> None:

@@ -65,6 +65,15 @@ def test_each_base_is_read_with_what_lies_before_it(make_run: MakeRun, tmp_path:
     assert (found.record.scored, found.record.length) == (end - start, end - start)
 
 
+def test_progress_is_told_within_a_region(make_run: MakeRun, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    region_scores(
+        make_run("rope").model(), tmp_path, "one\t0\t900\n", progress=lambda _, done, of: told.append((done, of))
+    )
+    done = [units for units, of in told if of == 1_800]
+    assert done == sorted(done) and (done[0], done[-1]) == (0, 1_800) and len(set(done)) > 3
+
+
 def test_columns_mean_what_they_mean_for_sequences(make_run: MakeRun, tmp_path: Path) -> None:
     model = make_run("rope").model()
     beds = "one\t100\t150\ta\none\t300\t420\tb\none\t880\t900\n"

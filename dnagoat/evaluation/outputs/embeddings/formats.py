@@ -17,7 +17,7 @@ from dnagoat.evaluation.outputs.embeddings.texts import PLACE
 from dnagoat.evaluation.outputs.embeddings.vectors import Embedding
 from dnagoat.evaluation.outputs.rows import Cell, write_rows
 from dnagoat.files import as_utf8, written_whole
-from dnagoat.streams import follow, is_passage
+from dnagoat.streams import is_passage
 
 COLUMNS: Final[dict[str, type]] = {**PLACE, "length": int, "known": int, "gc": float}
 VECTOR: Final = "embedding"
@@ -110,19 +110,16 @@ def _write_anndata(out: Path, found: Iterable[Embedding], width: int, about: Map
     import pandas as pd
 
     anndata = load_anndata()
-    place = follow(out).parent
-    place.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="dnagoat-", dir=place) as folder:
+    with written_whole(out) as aside, tempfile.TemporaryDirectory(prefix="dnagoat-", dir=aside.parent) as folder:
         file = Path(folder) / "x.npy"
         with file.open("w+b") as vectors:
             rows = list(_shed(found, vectors, width))
         obs = pd.DataFrame(rows, columns=list(COLUMNS), index=_names("row", len(rows)))
         obs = obs.astype({name: object for name, kind in COLUMNS.items() if kind is str})
         var = pd.DataFrame(index=_names(VECTOR, width))
-        with written_whole(out) as aside:
-            told = {key: as_utf8(value) for key, value in about.items()}
-            data = anndata.AnnData(X=_mapped(file), obs=obs, var=var, uns={"dnagoat": told})
-            data.write_h5ad(aside)
+        told = {key: as_utf8(value) for key, value in about.items()}
+        data = anndata.AnnData(X=_mapped(file), obs=obs, var=var, uns={"dnagoat": told})
+        data.write_h5ad(aside)
 
 
 def _names(what: str, count: int) -> Any:

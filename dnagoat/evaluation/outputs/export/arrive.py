@@ -21,7 +21,7 @@ from dnagoat.files import read_json, write_json
 from dnagoat.folders import new_folder
 from dnagoat.model.transformer import DnaLM
 from dnagoat.streams import follow
-from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, put_weights, save, weights_of
+from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, put_weights, weights_of, write
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.kept.run_folder import CONFIG
 
@@ -49,7 +49,7 @@ def import_model(path: Path, out: Path, dataset: Path | None = None) -> Run:
     )
     with new_folder(out, "OUT", "import", lambda: _check_place(out)) as folder:
         write_json(folder / CONFIG, config.model_dump(mode="json"))
-        save(folder, Checkpoint(state, weights_of(model)), keep=1)
+        write(folder, Checkpoint(state, weights_of(model)))
     return open_run(out)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
 from torch import Tensor
 
 from dnagoat.evaluation.outputs.export.bundle import bundle, needed_by
@@ -14,6 +13,7 @@ from dnagoat.evaluation.outputs.export.leaving import Leaving
 from dnagoat.evaluation.outputs.export.tokenizer import tokenizer, tokenizer_config
 from dnagoat.files import write_json, write_text
 from dnagoat.genome.alphabet import START, N
+from dnagoat.training.kept.tensors import save_tensors
 
 WEIGHTS = "model.safetensors"
 INSIDE = "model."  # what the names of weights begin with: the wrapper holds the model under this name
@@ -24,7 +24,7 @@ def write_folder(leaving: Leaving, folder: Path) -> None:
     """Fills an empty folder. The positions that a scheme computes once go along with the weights: transformers makes
     models without numbers and fills in what it finds."""
     config = leaving.model.config
-    save_file(_numbers(leaving), folder / WEIGHTS, {"format": "pt"})
+    save_tensors(_numbers(leaving), folder / WEIGHTS, {"format": "pt"})
     for name, text in bundle(needed_by(config)).items():
         write_text(folder / name, text)
     write_json(folder / "config.json", _config(leaving))

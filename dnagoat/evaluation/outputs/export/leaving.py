@@ -113,7 +113,7 @@ def tables_note(whole: Leaving) -> str | None:
 
 def write_file(leaving: Leaving, file: Path) -> None:
     """One safetensors file: weights by dnagoat's own names, memory's included, and the record in its metadata."""
-    from safetensors.torch import save_file
+    from dnagoat.training.kept.tensors import save_tensors
 
     with written_whole(file) as aside:
-        save_file(leaving.weights, aside, {"format": "pt", KEY: json.dumps(leaving.record, ensure_ascii=True)})
+        save_tensors(leaving.weights, aside, {"format": "pt", KEY: json.dumps(leaving.record, ensure_ascii=True)})
