@@ -26,7 +26,7 @@ from dnagoat.training.engine import Engine
 from dnagoat.training.feed import Feed, spread
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import processes
-from dnagoat.training.memory_feed import MemoryFeed
+from dnagoat.training.memory_feed import look_up_ahead
 from dnagoat.training.presets import configure
 from dnagoat.training.step.loss import window_losses
 
@@ -56,9 +56,9 @@ def mixer_nll(dataset: Dataset, steps: int, lr: float, seed: int, windows: int) 
             torch.nn.init.zeros_(written.weight)  # type: ignore[union-attr, arg-type]
             written.weight.requires_grad_(False)  # type: ignore[union-attr]
         feed = Feed.of(dataset, config.train)
-        memory = MemoryFeed(feed, reader)
+        memory = look_up_ahead(feed, reader)
         for step in range(1, steps + 1):
-            engine.step(step, feed.micro_batches(step), memory.features(step))
+            engine.step(step, feed.micro_batches(step), memory.of(step))
         memory.close()
         engine.model.eval()
         codes = gather(dataset.tokens, spread(dataset.starts("test"), windows), dataset.window)

@@ -27,9 +27,9 @@ from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peak
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import Processes, processes
 from dnagoat.training.launch.stop import Stop, never
-from dnagoat.training.memory_feed import MemoryFeed
+from dnagoat.training.memory_feed import look_up_ahead
 from dnagoat.training.plan import plan
-from dnagoat.training.read_ahead import ReadAhead
+from dnagoat.training.read_ahead import read_ahead
 from dnagoat.training.start import weights_at
 from dnagoat.training.step.matching import count
 from dnagoat.training.step.precision import matrix_products
@@ -131,8 +131,8 @@ class Sitting:
     ) -> None:
         self.config, self.train, self.out, self.group, self.feed, self.how = config, config.train, out, group, feed, how
         self.engine = Engine(config, group, how, start, reader, first)
-        self.memory = None if reader is None else MemoryFeed(feed, reader)
-        self.reading = ReadAhead(feed)
+        self.memory = None if reader is None else look_up_ahead(feed, reader)
+        self.reading = read_ahead(feed)
         self.validation = Validation(feed.dataset, config, group)
         self.progress = checkpoint.with_best(out, start.progress) if start else TrainingState()
         forget_peaks(group.device)
@@ -165,8 +165,8 @@ class Sitting:
     def _step(self, number: int) -> Step:
         """One optimizer step, its validation where one is due, and its row."""
         began, bases = perf_counter(), self.train.batch_size * self.feed.dataset.window
-        micro_batches = self.reading.micro_batches(number)
-        features = None if self.memory is None else self.memory.features(number)
+        micro_batches = self.reading.of(number)
+        features = None if self.memory is None else self.memory.of(number)
         try:
             loss, norm = self.engine.step(number, micro_batches, features)
             speed = bases / (perf_counter() - began)

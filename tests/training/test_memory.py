@@ -25,7 +25,7 @@ from dnagoat.training.feed import Feed
 from dnagoat.training.kept.run import Run, open_run
 from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
 from dnagoat.training.loop import train
-from dnagoat.training.memory_feed import MemoryFeed
+from dnagoat.training.memory_feed import look_up_ahead
 from dnagoat.training.plan import plan
 from dnagoat.training.presets import configure
 from dnagoat.training.step.loss import window_losses
@@ -78,13 +78,13 @@ def test_features_are_those_of_the_windows(repetitive_data: Dataset, config: Run
     """Every process gets those of its own windows, in micro-batches, whichever step is asked for."""
     reader = Reader(open_memory(repetitive_data), FAMILIES)
     settings = config.train.but(micro_batch=1)
-    every = MemoryFeed(Feed.of(repetitive_data, config.train), reader)
+    every = look_up_ahead(Feed.of(repetitive_data, config.train), reader)
     for step in (1, 2, 65):
-        whole = every.features(step)[0]
+        whole = every.of(step)[0]
         rows = []
         for rank in range(processes):
-            mine = MemoryFeed(Feed.of(repetitive_data, settings, rank, processes), reader)
-            rows += [part.says for part in mine.features(step)]
+            mine = look_up_ahead(Feed.of(repetitive_data, settings, rank, processes), reader)
+            rows += [part.says for part in mine.of(step)]
             mine.close()
         np.testing.assert_array_equal(np.concatenate(rows), whole.says)
     every.close()

@@ -12,7 +12,7 @@ import pytest
 from dnagoat.config import RunConfig
 from dnagoat.genome.dataset import Dataset
 from dnagoat.training.feed import Feed
-from dnagoat.training.read_ahead import ReadAhead
+from dnagoat.training.read_ahead import read_ahead
 
 
 @pytest.fixture
@@ -21,9 +21,9 @@ def feed(dataset: Dataset, config: RunConfig) -> Feed:
 
 
 def test_windows_are_the_same_whatever_is_asked_for(feed: Feed) -> None:
-    reading = ReadAhead(feed)
+    reading = read_ahead(feed)
     for step in (1, 2, 3, 5, 4, 5):  # in order, and not
-        for got, want in zip(reading.micro_batches(step), feed.micro_batches(step), strict=True):
+        for got, want in zip(reading.of(step), feed.micro_batches(step), strict=True):
             assert np.array_equal(got, want)
     reading.close()
 
@@ -37,11 +37,11 @@ def test_the_next_step_is_read_in_a_thread_and_none_after_the_last(feed: Feed, m
         return own(self, step)
 
     monkeypatch.setattr(Feed, "micro_batches", noted)
-    reading = ReadAhead(replace(feed))
-    reading.micro_batches(4)
+    reading = read_ahead(replace(feed))
+    reading.of(4)
     assert reading.coming is not None
     reading.coming[1].result()
     assert read == [(4, False), (5, False)]
-    reading.micro_batches(5)
+    reading.of(5)
     reading.close()
     assert read == [(4, False), (5, False)]
