@@ -85,7 +85,9 @@ def _sentence(candidates: Sequence[str]) -> str:
     return f"{first_short(candidates)}."
 
 
-def of_probes(probes: Sequence[dict[str, Any]]) -> str:
-    """Which probes there are; each says its finding itself."""
+def of_probes(probes: Sequence[dict[str, Any]], finding: str) -> str:
+    """What a single probe found; of several, which there are."""
+    if len(probes) == 1:
+        return _sentence([finding, f"What the probe {probes[0]['probe']} found"])
     kinds = " and ".join(dict.fromkeys(str(probe["probe"]) for probe in probes))
     return _sentence([f"{counted(len(probes), 'probe')} of what positions allow: {kinds}", "What positions allow"])

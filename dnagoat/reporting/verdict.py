@@ -12,6 +12,7 @@ from dnagoat.reporting.numbers import decimals, interval, listed
 from dnagoat.reporting.paired import PieceSums, difference
 from dnagoat.reporting.paired import scored as scored_pieces
 from dnagoat.reporting.sections.baselines import best_baseline
+from dnagoat.reporting.sections.probes.kinds import headline as found
 from dnagoat.reporting.sections.probes.kinds import sentence as told
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.wording import counted
@@ -41,7 +42,7 @@ def verdict(results: Results, warnings: Warnings) -> Verdict:
         headline, sentence = _of_several(results, scored)
     probes = [told(probe, folder) for probe, folder in results.named_probes()]
     if probes and not results.runs:
-        headline = headlines.of_probes(results.probes)
+        headline = headlines.of_probes(results.probes, found(results.probes[0]))
     sentence = " ".join([*probes, *([sentence] if results.runs else [])])
     remarks = [*warnings.remarks, *_ladder(results, scored), *_seeds(results, scored)]
     return Verdict(headline, sentence, remarks)

@@ -67,7 +67,8 @@ def test_pairs_and_single_models() -> None:
     )
 
 
-def test_probes() -> None:
+def test_several_probes_are_counted_and_one_says_what_it_found() -> None:
     kinds = [{"probe": kind} for kind in ("passkey", "needle", "induction", "extrapolate", "sink", "linear")]
     for count in range(1, 7):
-        assert words(headline.of_probes(kinds[:count])) <= headline.MOST
+        assert words(headline.of_probes(kinds[:count], " ".join(["long"] * 20))) <= headline.MOST
+    assert headline.of_probes(kinds[:1], "goat recalls 95 % of the keys") == "goat recalls 95 % of the keys."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dnagoat.reporting.document import report
-from dnagoat.reporting.sections.probes.kinds import figure_of, sentence, tables, write
+from dnagoat.reporting.sections.probes.kinds import figure_of, headline, sentence, tables, write
 from dnagoat.reporting.sources import read
 
 
@@ -97,6 +98,12 @@ ALL = {probe["probe"]: probe for probe in (RECALL, INDUCTION, EXTRAPOLATE, SINK)
 )
 def test_the_sentence_has_the_numbers(name: str, said: str) -> None:
     assert said in sentence(ALL[name])
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_headline_has_the_finding_in_fifteen_words(name: str) -> None:
+    said = headline(ALL[name])
+    assert re.search(r"\d", said) and len(said.split()) <= 15
 
 
 def test_tables_keep_number_and_interval_together() -> None:

@@ -71,4 +71,14 @@ def _nats(seed: Result) -> list[Cell]:
     return [estimate(row["value"], row["interval"]) for row in seed["lengths"]]
 
 
-EXTRAPOLATE = Kind(sentence, tables, extrapolate)
+def headline(result: Result) -> str:
+    def change(arm: Result) -> float:
+        first, last = ([seed["lengths"][place]["value"] for seed in arm["seeds"]] for place in (0, -1))
+        return mean(last) - mean(first)
+
+    best = min(result["arms"], key=change)
+    times = best["seeds"][0]["lengths"][-1]["factor"]
+    return f"{best['arm']} changes least for the worse at {times:g}x: {decimals(change(best), sign=True)} nats per base"
+
+
+EXTRAPOLATE = Kind(headline, sentence, tables, extrapolate)

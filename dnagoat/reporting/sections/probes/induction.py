@@ -118,4 +118,10 @@ def _lines(rows: Sequence[Result]) -> list[tuple[str, list[Result]]]:
     return whole_lines
 
 
-INDUCTION = Kind(sentence, tables, induction)
+def headline(result: Result) -> str:
+    best = max(result["rows"], key=lambda row: row["value"])
+    said = f"{counted(best['layers'], 'layer')} with momentum {best['strength']:g}"
+    return f"{said} predicts {percent(best['value'], 0)} of the repeated symbols"
+
+
+INDUCTION = Kind(headline, sentence, tables, induction)

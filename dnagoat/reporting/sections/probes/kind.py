@@ -18,8 +18,10 @@ SEED_NOTE = (
 
 @dataclass(frozen=True)
 class Kind:
-    """`sentence` is the finding with its numbers; each takes the result of a probe of this kind."""
+    """`headline` is the finding in a few words, `sentence` with its numbers; each takes the result of a probe of this
+    kind."""
 
+    headline: Callable[[Result], str]
     sentence: Callable[[Result], str]
     tables: Callable[[Result], list[Table]]
     figure: Callable[[Result], Figure]

@@ -68,6 +68,11 @@ def sentence(result: Result, folder: str = "") -> str:
     return f"{folder}: {said}" if folder else said
 
 
+def headline(result: Result) -> str:
+    """The finding in a few words."""
+    return KINDS[result["probe"]].headline(result)
+
+
 def tables(result: Result) -> list[Table]:
     return KINDS[result["probe"]].tables(result)
 

@@ -139,4 +139,11 @@ def linear(probe: Result) -> Figure:
     )
 
 
-LINEAR = Kind(sentence, tables, linear)
+def headline(result: Result) -> str:
+    arms = {run["arm"] for run in result["runs"]}
+    best = max((row for row in result["rows"] if row["features"] in arms), key=lambda row: row["auroc"]["value"])
+    positive, other = result["classes"]
+    return f"{best['features']} tells {positive} from {other} with an AUROC of {decimals(best['auroc']['value'], 2)}"
+
+
+LINEAR = Kind(headline, sentence, tables, linear)

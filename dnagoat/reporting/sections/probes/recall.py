@@ -84,4 +84,10 @@ def recall(probe: Result) -> Figure:
     )
 
 
-RECALL = Kind(sentence, tables, recall)
+def headline(result: Result) -> str:
+    best = max(result["arms"], key=lambda arm: float(arm["lengths"][-1]["value"]))["lengths"][-1]
+    name = next(arm["arm"] for arm in result["arms"] if arm["lengths"][-1] is best)
+    return f"{name} recalls {percent(best['value'], 0)} of the keys at {best['times']}x the training length"
+
+
+RECALL = Kind(headline, sentence, tables, recall)

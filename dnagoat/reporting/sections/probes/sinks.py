@@ -101,4 +101,12 @@ def sink(probe: Result) -> Figure:
     )
 
 
-SINK = Kind(sentence, tables, sink)
+def headline(result: Result) -> str:
+    weights = {
+        run["arm"]: mean([row["weight"] for row in run["rows"] if row["windows"] == "real"]) for run in result["runs"]
+    }
+    most = max(weights, key=lambda arm: weights[arm])
+    return f"{most} gives the first key {percent(weights[most])} of its attention"
+
+
+SINK = Kind(headline, sentence, tables, sink)
