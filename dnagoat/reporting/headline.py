@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dnagoat.reporting.numbers import decimals
+from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.wording import counted
 
 MOST = 15  # words
@@ -89,5 +89,5 @@ def of_probes(probes: Sequence[dict[str, Any]], finding: str) -> str:
     """What a single probe found; of several, which there are."""
     if len(probes) == 1:
         return _sentence([finding, f"What the probe {probes[0]['probe']} found"])
-    kinds = " and ".join(dict.fromkeys(str(probe["probe"]) for probe in probes))
+    kinds = listed(list(dict.fromkeys(str(probe["probe"]) for probe in probes)))
     return _sentence([f"{counted(len(probes), 'probe')} of what positions allow: {kinds}", "What positions allow"])
