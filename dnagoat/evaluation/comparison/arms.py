@@ -19,7 +19,6 @@ from dnagoat.attention.schemes.settings import Settings
 from dnagoat.config import REMEMBERED, MomentumConfig, PositionConfig, RunConfig
 from dnagoat.errors import FieldError, OptionError
 from dnagoat.training.presets import NAME, PRESETS, SETTINGS, changed, configure, read_settings
-from dnagoat.training.step.matching import matched
 
 # What may follow an @ in any arm, beside the settings of its scheme: the field that a value sets.
 EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -154,7 +153,11 @@ def of_arm(
         )
     except FieldError as fault:
         raise OptionError(f"--arm {named.setting}: {fault}") from None
-    return config.but(model=matched(config.model)) if match else config
+    if not match:
+        return config
+    from dnagoat.training.step.matching import matched  # needs torch, which a report does not
+
+    return config.but(model=matched(config.model))
 
 
 def told_of(config: RunConfig) -> dict[str, Any]:
