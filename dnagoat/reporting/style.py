@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -119,8 +120,12 @@ SETTINGS: dict[str, Any] = {
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Matplotlib with this style inside the block, and with the caller's settings again after it."""
+    """Matplotlib with this style inside the block, and with the caller's settings again after it.
+
+    A letter of an arm's name that its font lacks is no fault: in an SVG the text stays text, and a browser has it.
+    """
     import matplotlib as mpl
 
-    with mpl.rc_context(cast(Any, SETTINGS)):
+    with mpl.rc_context(cast(Any, SETTINGS)), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")
         yield

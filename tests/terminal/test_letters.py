@@ -84,7 +84,8 @@ def views(
     return {
         "report": lambda: show.show_report(whole, Path("report.html")),
         "crowded": lambda: show.show_report(crowded, Path("report.html")),
-        "compare": lambda: show.show_comparison(compared, Path("runs/cmp"), False),
+        "compare": lambda: show.show_comparison(compared, folder / "compared", False),
+        "compare-all": lambda: show.show_comparison(compared, folder / "compared", False, every=True),
         "evaluate": lambda: show.show_results(measured, False),
         "bench": lambda: show.show_benchmark(bench, None, False),
         "info": lambda: show.show_environment(environment()),
@@ -93,7 +94,7 @@ def views(
     }
 
 
-VIEWS = ("report", "crowded", "compare", "evaluate", "bench", "info", "inspect", "catalogue")
+VIEWS = ("report", "crowded", "compare", "compare-all", "evaluate", "bench", "info", "inspect", "catalogue")
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -56,34 +56,42 @@ def show_results(found: Sequence[tuple[Result, Path]], as_json: bool, *, every: 
 
 
 def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: bool = False) -> None:
-    """The verdict, each arm's difference, and what it cost; the other tables too where `every` is asked for."""
-    from dnagoat.reporting.sections.comparison import costs, every_table, verdicts
+    """The verdict, and each arm's numbers on one screen; every table instead where `every` is asked for."""
+    from dnagoat.reporting.sections.comparison import every_table
+    from dnagoat.reporting.sections.glance import glance
+    from dnagoat.reporting.sources import read
 
     if as_json:
         print_json(result)
         return
     console = Console(highlight=False)
-    console.print(Text(result["verdict"], style="bold"), overflow="fold")
-    console.print()
-    split = "test" if "test" in result["arms"][0]["splits"] else "val"
-    draw_tables(every_table(result) if every else [verdicts(result, split), costs(result)], console)
-    more = "" if every else "; --all shows where and how soon arms differ"
-    said = f"{out / 'comparison.json'}; `dnagoat report {shlex.quote(str(out))}` makes a page{more}"
-    console.print(said, style="dim", markup=False, soft_wrap=True)
+    _print_verdict(result["verdict"], console)
+    draw_tables(every_table(result) if every else [glance(read([out]))], console)
+    if not every:
+        console.print("--all shows where and how soon arms differ", style="dim")
+    console.print(f"`dnagoat report {shlex.quote(str(out))}` makes a page", style="dim", markup=False, soft_wrap=True)
+    console.print(str(out / "comparison.json"), style="dim", markup=False, soft_wrap=True)
 
 
 def show_report(made: Report, page: Path, as_json: bool = False) -> None:
-    """The first tables, then the verdict; the page's path last."""
+    """The page's first screen in text: the verdict, each model's numbers, what limits it; the page's path last."""
+    from dnagoat.reporting.sections.glance import glance
+
     if as_json:
         print_json(made.as_dict())
         return
     console = Console(highlight=False)
-    draw_tables(made.tables, console)
-    console.print(made.verdict.sentence, style="bold", markup=False)
+    _print_verdict(made.verdict.sentence, console)
+    draw_tables([glance(made.results)] if made.results.runs else made.tables, console)
     for remark in made.verdict.remarks:
-        console.print(f"  • {remark}", markup=False)
+        console.print(Text(f"  • {remark}"), overflow="fold")
     console.print()
-    console.print(f"report: {page}", markup=False, soft_wrap=True)
+    console.print(f"report: {page}; every table is text in report.md beside it", markup=False, soft_wrap=True)
+
+
+def _print_verdict(sentence: str, console: Console) -> None:
+    console.print(Text(sentence, style="bold"), overflow="fold")
+    console.print()
 
 
 def show_probe(result: dict[str, Any], out: Path, as_json: bool) -> None:

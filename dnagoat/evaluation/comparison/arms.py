@@ -63,6 +63,8 @@ class NamedArm:
             if len(self.name) > LONGEST
             else "has a letter that cannot be printed"
             if not self.name.isprintable()
+            else "has a $, which figures read as the start of a formula"
+            if "$" in self.name
             else "begins with _"  # what figures leave out of their legends
             if self.name.startswith("_")
             else ""

@@ -106,6 +106,7 @@ def test_a_setting_alone_has_no_name(arm: str) -> None:
     [
         ("=goat", "the name is empty"),
         ("_x=goat", "begins with _"),
+        ("costs $5=goat", "read as the start of a formula"),
         ("x" * 81 + "=goat", "81 letters"),
         ("a\nb=goat", "cannot be printed"),
         ("x=gaot@rank=4", "did you mean goat"),
