@@ -1,7 +1,7 @@
 """The decoder of a GPU: a step whose operations and shapes are the same from position to position of a bucket.
 
 Where it stands, only the device knows: the host gives the same orders again and again, so that they can be recorded
-once a bucket and replayed (`replay`). Keys and values are read as far as the bucket goes; slots that are still empty
+once a bucket and replayed. Keys and values are read as far as the bucket goes; slots that are still empty
 are hidden.
 """
 

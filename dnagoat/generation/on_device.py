@@ -18,8 +18,8 @@ from dnagoat.errors import OptionError
 from dnagoat.generation.bucketed import BucketDecoder
 from dnagoat.generation.continuation import Generated, Writing
 from dnagoat.generation.decoding import Decoder
-from dnagoat.generation.replay import CudaGraphs, Recorder, Replay
 from dnagoat.generation.sampling import BLOCK, Codes, SamplingOptions, matrix_of, stream_key
+from dnagoat.model.replay import CudaGraphs, Recorder, Replay
 from dnagoat.model.transformer import DnaLM
 from dnagoat.wording import counted
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from math import isfinite
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 from torch.distributed.tensor import DTensor
+from torch.utils._pytree import tree_leaves
 
 from dnagoat.attention.fast.subnormals import subnormals
 from dnagoat.config import RunConfig
@@ -17,6 +18,7 @@ from dnagoat.counts.memory.features import Features
 from dnagoat.genome.alphabet import Codes
 from dnagoat.model.initial import initialise
 from dnagoat.model.memory import tensors
+from dnagoat.model.replay import CudaGraphs, Recorder, Replay
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, put_weights, weights_of
 from dnagoat.training.kept.random_states import put_random_states, random_states
@@ -24,12 +26,14 @@ from dnagoat.training.launch.parallel import Execution, lay_out, synchronised
 from dnagoat.training.launch.processes import Processes
 from dnagoat.training.step.kernel_ran import kernel_ran
 from dnagoat.training.step.loss import count_scored, inputs_targets, summed_loss
-from dnagoat.training.step.optimizer import adamw, optimizer_tensors, put_optimizer, set_rate, whole
+from dnagoat.training.step.optimizer import adamw, hold_rates, optimizer_tensors, put_optimizer, set_rate, whole
 from dnagoat.training.step.precision import computing, scaler
 from dnagoat.training.step.schedule import apply_recipe, learning_rate
 
 if TYPE_CHECKING:
     from dnagoat.counts.memory.reading import Reader
+
+Pass = tuple[Tensor, Tensor, Features | None]  # inputs and targets (B, T), and what memory says of them
 
 SMALL = 64  # position parameters of at most so many numbers are followed over time
 
@@ -74,8 +78,19 @@ class Engine:
         self.optimizer = adamw(self.model, self.train)
         self.scaler = scaler(self.train, group.device)
         self.rate = 0.0
+        self._share = torch.zeros((), dtype=torch.float64, device=group.device)  # of a nat in what is minimised
+        self._outcome = torch.zeros(2, dtype=torch.float64, device=group.device)  # nats and norm of the step
+        self._passes: list[Pass] = []
+        self._go: Callable[[int], None] = self._update
+        if how.compile and group.count == 1 and group.device.type == "cuda" and not self.scaler.is_enabled():
+            self.record(CudaGraphs(group.device))
         if start is not None:
             self._restore(start)
+
+    def record(self, recorder: Recorder) -> None:
+        """From now on the whole step is recorded once and replayed: forward, backward, clipping and update."""
+        hold_rates(self.optimizer, self.group.device)
+        self._go = Replay(self._update, recorder)
 
     def step(
         self, number: int, micro_batches: list[Codes], features: list[Features] | None = None
@@ -87,16 +102,14 @@ class Engine:
         self.model.train()
         self.model.set_step(number)
         (count,) = self.group.total(sum(count_scored(codes, self.classes) for codes in micro_batches))
+        self.rate = learning_rate(self.train, number)
         with memory_named(len(micro_batches[0])):
-            nats = self._gradients(micro_batches, features, max(count, 1))
-            self.scaler.unscale_(self.optimizer)
-            norm = self._norm(clip=self.train.clip)
-            self.rate = learning_rate(self.train, number)
+            # Gradients are averaged over processes, so each process's share of the sum is scaled up by their number.
+            self._share.fill_(self.group.count / max(count, 1))
             set_rate(self.optimizer, self.rate)
-            self._move(torch.isfinite(norm) & torch.isfinite(nats))
-            read, size = torch.stack([nats, norm.double()]).tolist()  # the step's one wait for the device
-        self.optimizer.zero_grad(set_to_none=True)
-        self.model.constrain()
+            self._take(micro_batches, features)
+            self._go(len(micro_batches))
+            read, size = self._outcome.tolist()  # the step's one wait for the device
         (total,) = self.group.total(read)
         if not isfinite(total):
             raise NonFinite(f"the loss is {total}")
@@ -119,18 +132,37 @@ class Engine:
         if (scale := self.scaler.get_scale()) < 1:
             raise NonFinite(f"float16 gradients overflow even at a loss scale of {scale:g}")
 
-    def _gradients(self, micro_batches: list[Codes], features: list[Features] | None, count: float) -> Tensor:
-        """The sum of nats of this process's windows, on the device; `count` bases are scored by all processes."""
-        pairs = [inputs_targets(codes, self.classes, self.group.device) for codes in micro_batches]
-        # Gradients are averaged over processes, so each process's share of the sum is scaled up by their number.
-        scale = self.group.count / count
+    def _take(self, micro_batches: list[Codes], features: list[Features] | None) -> None:
+        """Puts this process's windows on the device; where a step is replayed, to where they were before."""
+        passes: list[Pass] = []
+        for place, codes in enumerate(micro_batches):
+            said = tensors(features[place], self.group.device) if features else None
+            passes.append((*inputs_targets(codes, self.classes, self.group.device), said))
+        if not (self._passes and isinstance(self._go, Replay)):
+            self._passes = passes
+            return
+        for held, new in zip(tree_leaves(self._passes), tree_leaves(passes), strict=True):
+            if isinstance(held, Tensor):
+                held.copy_(new)
+
+    def _update(self, passes: int) -> None:
+        """Forward and backward of as many passes as were taken, and one update; the host decides nothing in it."""
+        nats = self._gradients()
+        self.scaler.unscale_(self.optimizer)
+        norm = self._norm(clip=self.train.clip)
+        self._move(torch.isfinite(norm) & torch.isfinite(nats))
+        self._outcome.copy_(torch.stack([nats, norm.double()]))
+        self.optimizer.zero_grad(set_to_none=True)
+        self.model.constrain()
+
+    def _gradients(self) -> Tensor:
+        """The sum of nats of this process's windows, on the device."""
         nats = torch.zeros((), dtype=torch.float64, device=self.group.device)
-        for place, (inputs, targets) in enumerate(pairs, 1):
-            with synchronised(self.module, place == len(pairs)):
+        for place, (inputs, targets, said) in enumerate(self._passes, 1):
+            with synchronised(self.module, place == len(self._passes)):
                 with computing(self.train.precision, self.group.device):
-                    said = tensors(features[place - 1], self.group.device) if features else None
                     loss = summed_loss(self.module(inputs, None, said), targets)
-                self.scaler.scale(loss * scale).backward()  # type: ignore[no-untyped-call]
+                self.scaler.scale(loss * self._share).backward()  # type: ignore[no-untyped-call]
             nats += loss.detach().double()
         return nats
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from dnagoat.config import ModelConfig, MomentumConfig, PositionConfig
@@ -18,10 +17,11 @@ from dnagoat.generation.bucketed import BucketDecoder, bucket_of
 from dnagoat.generation.continuation import Batch, Writing, _unrecorded
 from dnagoat.generation.decoding import Decoder
 from dnagoat.generation.on_device import DeviceWriting
-from dnagoat.generation.replay import CudaGraphs, Replay
 from dnagoat.generation.sampling import SamplingOptions
+from dnagoat.model.replay import CudaGraphs, Replay
 from dnagoat.model.transformer import DnaLM
 from tests.accelerator import Operations
+from tests.tape import Taped
 
 SCHEMES = ("nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rope", "t5", "fire")
 EXTRAS = {
@@ -98,53 +98,6 @@ def test_a_window_slides_as_it_does_on_the_host(name: str, room: int) -> None:
     made, given = model(PositionConfig(name=name)), symbols(1)
     want, got = (decoded(kind, made, given, min(room, 4), room) for kind in (Decoder, BucketDecoder))
     assert (got - want).abs().max() < 1e-9
-
-
-class Tape(TorchDispatchMode):
-    """Every operation with the very tensors that it read and wrote, so that it can be played again without Python: what
-    a CUDA graph does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.played: list[tuple[Any, Any, Any, Any]] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        assert "_local_scalar" not in str(func), "a graph cannot ask for a number"
-        out = func(*args, **(kwargs or {}))
-        self.played.append((func, args, kwargs or {}, out))
-        return out
-
-    def play(self) -> None:
-        for func, args, kwargs, out in self.played:
-            given = {x.untyped_storage().data_ptr() for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)}
-            for held, fresh in zip(tree_leaves(out), tree_leaves(func(*args, **kwargs)), strict=True):
-                if isinstance(held, Tensor) and held.untyped_storage().data_ptr() not in given:  # no view, nor in place
-                    held.copy_(fresh)
-
-
-class Taped:
-    """Records as CUDA does, but for one thing: it cannot record without running, so that the first replay is empty."""
-
-    def __init__(self) -> None:
-        self.run_as_they_are, self.recorded, self.replayed = 0, 0, 0
-
-    def run(self, step: Callable[[], None]) -> None:
-        self.run_as_they_are += 1
-        step()
-
-    def record(self, step: Callable[[], None]) -> Callable[[], None]:
-        self.recorded += 1
-        with Tape() as tape:
-            step()
-        first = [True]
-
-        def replay() -> None:
-            self.replayed += 1
-            if not first:
-                tape.play()
-            first.clear()
-
-        return replay
 
 
 PROMPTS = [np.array(codes, np.uint8) for codes in ([], [0, 1, 2], [3, 3, 1, 0, 2, 2, 1], [2] * 12)]

@@ -33,8 +33,20 @@ def adamw(model: DnaLM, train: TrainConfig) -> torch.optim.AdamW:
 
 
 def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """The rate of the next step, times each group's scale."""
     for group in optimizer.param_groups:
-        group["lr"] = rate * group["scale"]
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate * group["scale"])
+        else:
+            group["lr"] = rate * group["scale"]
+
+
+def hold_rates(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
+    """Puts rates on the device, where a recorded step reads them anew each time; float32 is what the GPU's fused update
+    takes."""
+    for group in optimizer.param_groups:
+        group["lr"], group["capturable"] = torch.tensor(group["lr"], dtype=torch.float32, device=device), True
+    optimizer._warned_capturable_if_run_uncaptured = True  # type: ignore[attr-defined]  # the first step is, and has to be
 
 
 def whole(tensor: Tensor) -> Tensor:
