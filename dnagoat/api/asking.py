@@ -193,7 +193,7 @@ def report(
     dataset: Path | None = None,
     results: Path | None = None,
     device: str = "auto",
-    batch_size: int = 64,
+    batch_size: int | None = None,
     force: bool = False,
     say: Callable[[str], None] = hear_nothing,
     progress: Progress = silent,

@@ -42,7 +42,7 @@ class Asked(TypedDict, total=False):
     which: Which
     seed: int
     device: str
-    batch_size: int
+    batch_size: int | None
     dataset: Path | None
     other_dataset: Path | None
     fresh: bool

@@ -40,7 +40,9 @@ class MeasureOptions(Frozen):
     which: Which = "best"
     seed: int = Field(0, ge=0, lt=2**64)
     device: str = "cpu"
-    batch_size: int = Field(64, ge=1, description="windows read at once; changes no result")
+    batch_size: int | None = Field(
+        None, ge=1, description="windows read at once; None = as many as are quick and fit; changes no result"
+    )
     dataset: Path | None = Field(None, description="the run's dataset, where it has moved")
     other_dataset: Path | None = Field(None, description="one that the run was not trained on; its results lie apart")
     fresh: bool = Field(False, description="score each base again though its score is kept; changes no result")
@@ -69,6 +71,10 @@ class MeasureOptions(Frozen):
     def dataset_of(self, run: Run) -> Dataset:
         """What is scored: the run's own dataset, refused where its content has changed, or the other one."""
         return run.dataset(self.other_dataset or self.dataset, other=self.other_dataset is not None)
+
+    def batch_bases(self, window: int) -> int | None:
+        """Bases that are read at once at most, in windows of so many."""
+        return None if self.batch_size is None else self.batch_size * window
 
     def hash_for(self, run: Run) -> str:
         return self.dataset_of(run).content_hash if self.other_dataset else run.config.dataset_hash

@@ -32,7 +32,7 @@ def options_for(
     prompts: int | None = None,
     dataset: Path | None = None,
     device: str = "auto",
-    batch_size: int = 64,
+    batch_size: int | None = None,
 ) -> MeasureOptions:
     """The options of missing measures; a comparison is described on the windows that it was judged on."""
     return MeasureOptions(

@@ -75,7 +75,7 @@ def evaluate(
         with show_progress("loading the model"):
             model = opened.model(options.which, options.device)
         places = Places(outputs.out, as_json=as_json)
-        score_fasta(model, outputs.fasta, places, options.batch_size, options.context, options.stride)
+        score_fasta(model, outputs.fasta, places, options.batch_size or 64, options.context, options.stride)
     if outputs.tracks is not None:
         places = Places(None, tracks=outputs.tracks, chrom_sizes=outputs.chrom_sizes)
         write_tracks(opened, places, wanted.split or ["test"], options, force=force)

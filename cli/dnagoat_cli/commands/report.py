@@ -55,8 +55,9 @@ def report(
         typer.Option(help="Folder for the results of runs that cannot be written.", rich_help_panel=SOONER),
     ] = None,
     batch_size: Annotated[
-        int, typer.Option(min=1, help="Windows at once; changes no result.", rich_help_panel=SOONER)
-    ] = 64,
+        int | None,
+        typer.Option(min=1, help="Windows at once; changes no result. Default: what fits.", rich_help_panel=SOONER),
+    ] = None,
 ) -> None:
     import shlex
     import sys

@@ -45,7 +45,9 @@ class Reading:
         Path | None, typer.Option(help="Another dataset than it was trained on; results lie apart.")
     ] = None
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto"
-    batch_size: Annotated[int, typer.Option(min=1, help="Windows or sequences at once; changes no result.")] = 64
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Windows or sequences at once; changes no result. Default: what fits.")
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
+from dnagoat.evaluation.scoring.at_once import bases_at_once
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps, listed
-from dnagoat.evaluation.scoring.likelihood import CPU_BASES, window_scores
+from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, sliding, stretches
 from dnagoat.evaluation.scoring.scored import about
 from dnagoat.genome.alphabet import Codes, reverse_complement
@@ -97,7 +98,7 @@ def _each(model: DnaLM, stretch: Codes) -> tuple[Sums, Sums]:
     sums = []
     for before in BEFORE.values():
         codes = np.concatenate([before(stretch, others), stretch], axis=1)
-        step = max(1, CPU_BASES // codes.shape[1])
+        step = max(1, bases_at_once(model, None, codes.shape[1]) // codes.shape[1])
         nats = [window_scores(model, codes[first : first + step])[0][:, size:] for first in range(0, len(codes), step)]
         sums.append(np.where(known, np.concatenate(nats), 0).sum(axis=1, dtype=np.float64))
     return np.stack(sums, axis=1), known.sum(axis=1).astype(np.float64)

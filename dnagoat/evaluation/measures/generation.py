@@ -32,6 +32,7 @@ from dnagoat.wording import counted
 KMERS = range(1, 9)
 SPECTRUM = 5  # the k whose words a scatter shows: 1,024 points
 LOCI_SHOWN = 6
+TOGETHER = 64  # sequences that are written at once, fewer where memory is short
 MARKOV = "markov"  # its order is a number of the result
 FEWEST_PROMPTS = 30
 
@@ -116,7 +117,7 @@ def _continued(model: DnaLM, prompts: Codes, options: MeasureOptions, progress: 
         asked.length,
         sampling,
         samples=asked.samples,
-        batch_size=options.batch_size,
+        batch_size=options.batch_size or TOGETHER,
         progress=counter(progress, "generating bases", total),
     ):
         written[made.prompt, made.sample] = made.codes

@@ -18,6 +18,7 @@ from dnagoat.evaluation.microscope.close_windows import real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
 from dnagoat.evaluation.microscope.remembered import trust_on
 from dnagoat.evaluation.microscope.shape import kept, shapes
+from dnagoat.evaluation.scoring.at_once import bases_at_once
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps
 from dnagoat.evaluation.scoring.likelihood import window_scores
 from dnagoat.evaluation.scoring.pieces import blocks_at
@@ -132,7 +133,8 @@ def ablations(
 
 def _nats(model: DnaLM, codes: Codes, options: MeasureOptions) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Nats and scored bases of each window, (n,) each."""
-    step = max(1, options.batch_size)
+    window = codes.shape[1]
+    step = max(1, bases_at_once(model, options.batch_bases(window), window) // window)
     nats = np.concatenate([window_scores(model, codes[i : i + step])[0] for i in range(0, len(codes), step)])
     scored = ~np.isnan(nats)
     return np.asarray(np.where(scored, nats, 0.0).sum(1, dtype=np.float64)), scored.sum(1)

@@ -37,7 +37,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     refuse_dense(run.config.model, lengths[-1])
     model = run.model(options.which, options.device)
     once, scored = run.config.model.context, max(lengths[0] // 2, 1)
-    batch_bases = options.batch_size * dataset.window
+    batch_bases = options.batch_bases(dataset.window)
     whole = [
         score(
             model,

@@ -16,8 +16,8 @@ from dnagoat.counts.memory.features import Features
 from dnagoat.errors import OptionError
 from dnagoat.evaluation.measure import SCORED, Measure, MeasureOptions, Result
 from dnagoat.evaluation.microscope.remembered import Trust, known, pass_through, sources, without_family
+from dnagoat.evaluation.scoring.at_once import bases_at_once
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps, listed
-from dnagoat.evaluation.scoring.likelihood import CPU_BASES
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of
 from dnagoat.evaluation.scoring.scored import about, pieces_of
 from dnagoat.genome.alphabet import Codes
@@ -41,7 +41,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     dataset = options.dataset_of(run)
     pieces = pieces_of(dataset, options)
     model = run.model(options.which, options.device)
-    scored = Parts(model, options.batch_size * dataset.window)
+    scored = Parts(model, options.batch_bases(dataset.window))
     scored.score(dataset.tokens, pieces, progress)
     blocks = blocks_of(dataset, pieces, options.block)
     progress("resampling blocks", 0, 0)
@@ -76,11 +76,11 @@ class Parts:
     """Nats of each piece (n, C) under the model as trained and under each of its parts: the transformer's own logits,
     memory with a state of zeros in its place, the model without each family, and each source by itself."""
 
-    def __init__(self, model: DnaLM, batch_bases: int) -> None:
+    def __init__(self, model: DnaLM, batch_bases: int | None) -> None:
         assert isinstance(model.memory, Memory)
         self.model, self.memory, self.families = model, model.memory, model.config.memory
         self.device = model.embedding.weight.device
-        self.batch_bases = min(batch_bases, CPU_BASES) if self.device.type == "cpu" else batch_bases
+        self.batch_bases = bases_at_once(model, batch_bases, model.config.context)
         self.parts = [WHOLE, TRANSFORMER, ALONE, *self.families]
         self.trust = Trust(self.families)
         self.sums: Sums = np.zeros((0, 0))

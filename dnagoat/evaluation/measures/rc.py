@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
+from dnagoat.evaluation.scoring.at_once import bases_at_once
 from dnagoat.evaluation.scoring.intervals import LEVEL, block_bootstraps, listed
 from dnagoat.evaluation.scoring.likelihood import piece_sums, window_scores
 from dnagoat.evaluation.scoring.pieces import Pieces, blocks_of, sliding, stretches
@@ -28,7 +29,7 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     pieces = sliding(stretches(dataset, options.split), dataset.window, dataset.window).spread(options.windows)
     model = run.model(options.which, options.device)
     forward, reverse, counts = both_strands(
-        model, dataset.tokens, pieces, options.batch_size * dataset.window, progress
+        model, dataset.tokens, pieces, options.batch_bases(dataset.window), progress
     )
     known = counts > 0
     gaps = np.divide(forward - reverse, counts, out=np.zeros_like(forward), where=known)
@@ -58,7 +59,7 @@ Sums = NDArray[np.float64]
 
 
 def both_strands(
-    model: DnaLM, tokens: Codes, pieces: Pieces, batch_bases: int, progress: Progress = silent
+    model: DnaLM, tokens: Codes, pieces: Pieces, batch_bases: int | None, progress: Progress = silent
 ) -> tuple[Sums, Sums, Sums]:
     """Nats of each whole piece (n,) as it stands and of its reverse complement, and how many bases that is.
 
@@ -67,7 +68,7 @@ def both_strands(
     losses = np.empty((2, pieces.offsets[-1]), dtype=np.float32)
     done = 0
     progress("scoring both strands of windows", 0, len(pieces))
-    for batch in pieces.batches(batch_bases):
+    for batch in pieces.batches(bases_at_once(model, batch_bases, int(pieces.widths.max(initial=1)))):
         codes = gather(tokens, pieces.starts[batch], int(pieces.widths[batch[0]]))
         scored, places = pieces.places(batch)
         losses[0, places] = window_scores(model, codes)[0][scored]

@@ -18,7 +18,8 @@ from dnagoat.errors import OptionError
 from dnagoat.evaluation.outputs import readings
 from dnagoat.evaluation.outputs.readings import context_and_stride, hold
 from dnagoat.evaluation.outputs.tracks import Segment, open_bedgraph
-from dnagoat.evaluation.scoring.likelihood import CPU_BASES, Floats, base_log_probabilities
+from dnagoat.evaluation.scoring.at_once import bases_at_once
+from dnagoat.evaluation.scoring.likelihood import Floats, base_log_probabilities
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.files import written_whole
 from dnagoat.genome.alphabet import BASES, Codes, N
@@ -111,8 +112,7 @@ def _log_p(
     model: DnaLM, held: list[Part], context: int, stride: int, batch_bases: int, more: Callable[[int], None]
 ) -> list[Floats]:
     """Of each part (n, 4); `more` hears how many bases of a batch are scored."""
-    if model.embedding.weight.device.type == "cpu":
-        batch_bases = min(batch_bases, CPU_BASES)
+    batch_bases = bases_at_once(model, batch_bases, context)
     tokens, ends = np.concatenate([part.codes for part in held]), np.cumsum([part.size for part in held])
     regions = [(int(end) - part.size + part.room, int(end)) for end, part in zip(ends, held, strict=True)]
     pieces = sliding(regions, context, stride, [part.room for part in held])

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.fast.subnormals import flush_subnormals
-from dnagoat.evaluation.scoring.likelihood import BASES, CPU_BASES
+from dnagoat.evaluation.scoring.at_once import bases_at_once
+from dnagoat.evaluation.scoring.likelihood import BASES
 from dnagoat.genome.alphabet import START, Codes
 from dnagoat.model.transformer import DnaLM
 
@@ -34,8 +35,7 @@ def score_branches(model: DnaLM, stems: Sequence[Stem], batch_bases: int) -> lis
 
     About `batch_bases` bases are read at once.
     """
-    if model.embedding.weight.device.type == "cpu":
-        batch_bases = min(batch_bases, CPU_BASES)
+    batch_bases = bases_at_once(model, batch_bases, model.config.context, cached=True)
     found: list[Nats] = [np.empty(0)] * len(stems)
     for batch in _batches(stems, batch_bases):
         for place, nats in zip(batch, _score(model, [stems[place] for place in batch]), strict=True):

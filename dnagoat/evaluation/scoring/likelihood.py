@@ -11,6 +11,7 @@ from torch import Tensor
 
 from dnagoat.attention.cache import Cache
 from dnagoat.attention.fast.subnormals import flush_subnormals
+from dnagoat.evaluation.scoring.at_once import bases_at_once
 from dnagoat.evaluation.scoring.pieces import Pieces
 from dnagoat.genome.alphabet import Codes, N
 from dnagoat.genome.batches import IGNORE, gather, to_inputs_targets
@@ -21,7 +22,6 @@ from dnagoat.training.step.loss import base_losses
 # B pieces in a batch, W bases of a piece, n pieces, M scored bases of all pieces end to end
 
 Floats = NDArray[np.float32]
-CPU_BASES = 1 << 12  # more at once no longer fits a CPU's caches: 64 windows of 1,024 took 22 % longer than 4
 BASES = 4  # the classes that a prediction is about; a fifth, N, is left out and the others renormalised
 
 
@@ -53,22 +53,23 @@ def score(
     model: DnaLM,
     tokens: Codes,
     pieces: Pieces,
-    batch_bases: int,
+    batch_bases: int | None,
     progress: Progress = silent,
     at_once: int | None = None,
 ) -> Scores:
     """Scores each piece of the token store with about `batch_bases` bases at once; batch mates change nothing.
 
+    None are as many as are quick and fit.
+
     `at_once` bounds the bases of a piece that pass through the model together, the rest waiting in its cache: memory
     then grows with keys and values alone.
     """
-    if model.embedding.weight.device.type == "cpu":
-        batch_bases = min(batch_bases, CPU_BASES)
+    once = bases_at_once(model, batch_bases, int(pieces.widths.max(initial=1)), cached=at_once is not None)
     losses = np.empty(pieces.offsets[-1], dtype=np.float32)
     hits = np.empty(pieces.offsets[-1], dtype=bool)
     done = 0
     progress("scoring windows", 0, len(pieces))
-    for batch in pieces.batches(batch_bases):
+    for batch in pieces.batches(once):
         nats, right = window_scores(model, gather(tokens, pieces.starts[batch], int(pieces.widths[batch[0]])), at_once)
         scored, places = pieces.places(batch)
         losses[places], hits[places] = nats[scored], right[scored]

@@ -79,7 +79,7 @@ def scores_of(run: Run, dataset: Dataset, options: MeasureOptions, progress: Pro
     model = run.model(options.which, options.device)
     precision = options.precision or "fp32"
     with matrix_products(precision), computing(precision, model.embedding.weight.device):
-        scores = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
+        scores = score(model, dataset.tokens, pieces, options.batch_bases(dataset.window), progress)
     keep_scores(run.evaluations[0] / file.name, key, scores, _origins(dataset, pieces))
     return scores
 
@@ -92,7 +92,7 @@ def difference_to_float32(
     places = np.linspace(0, count - 1, min(count, RESCORED)).round().astype(np.int64)
     pieces = scores.pieces.take(places)
     model = run.model(options.which, options.device)
-    exact = score(model, dataset.tokens, pieces, options.batch_size * dataset.window, progress)
+    exact = score(model, dataset.tokens, pieces, options.batch_bases(dataset.window), progress)
     return float((scores.sums()[places].sum() - exact.sums().sum()) / exact.counts().sum()), len(pieces)
 
 

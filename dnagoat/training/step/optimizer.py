@@ -46,7 +46,7 @@ def hold_rates(optimizer: torch.optim.Optimizer, device: torch.device) -> None:
     takes."""
     for group in optimizer.param_groups:
         group["lr"], group["capturable"] = torch.tensor(group["lr"], dtype=torch.float32, device=device), True
-    optimizer._warned_capturable_if_run_uncaptured = True  # type: ignore[attr-defined]  # the first step is, and has to be
+    optimizer._warned_capturable_if_run_uncaptured = True  # the first step is, and has to be
 
 
 def whole(tensor: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from dnagoat.attention.fast.subnormals import flush_subnormals
 from dnagoat.evaluation.outputs.embeddings.layers import Layer, find_layer, states
 from dnagoat.evaluation.outputs.embeddings.texts import Text
 from dnagoat.evaluation.outputs.readings import context_and_stride, cuts, hold
-from dnagoat.evaluation.scoring.likelihood import CPU_BASES
+from dnagoat.evaluation.scoring.at_once import bases_at_once
 from dnagoat.evaluation.scoring.pieces import sliding
 from dnagoat.frozen import Frozen
 from dnagoat.genome.alphabet import C, Codes, G, Ints, N
@@ -102,8 +102,7 @@ class Reader:
         self.layer = find_layer(self.model, self.options.layer)
         self.context, self.stride = context_and_stride(self.model, self.options.context, self.options.stride)
         sliding([(0, 1)], self.context, self.stride)  # says what a stride may be
-        if self.model.embedding.weight.device.type == "cpu":
-            self.batch_bases = min(self.batch_bases, CPU_BASES)
+        self.batch_bases = bases_at_once(self.model, self.batch_bases, self.context)
 
     @property
     def width(self) -> int:
