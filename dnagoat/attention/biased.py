@@ -103,23 +103,34 @@ def flex(
     def score(score: Tensor, b: Tensor, h: Tensor, i: Tensor, j: Tensor) -> Tensor:
         return score + (added[h, i, j] if added.dim() == 3 else added[b, h, i, j])
 
-    visible = _visible(q.shape[-2], k.shape[-2], q.device) if causal and mask is None else _masked(mask)
-    return (call or _flex())(q, k, v, score_mod=score, block_mask=visible, scale=scale)  # type: ignore[no-any-return]
+    visible = _masked(mask)
+    if causal and mask is None:
+        make = _causal if torch.compiler.is_compiling() else _visible  # a graph makes it itself
+        visible = make(q.shape[-2], k.shape[-2], q.device)
+    return (call or _routine())(q, k, v, score_mod=score, block_mask=visible, scale=scale)  # type: ignore[no-any-return]
 
 
-@cache
-def _flex() -> Callable[..., Any]:
+def _routine() -> Callable[..., Any]:
+    """Flex attention: compiled by itself, or with the graph that it is in."""
     from torch.nn.attention.flex_attention import flex_attention
 
-    return torch.compile(flex_attention)
+    routine: Callable[..., Any] = flex_attention
+    return routine if torch.compiler.is_compiling() else _compiled(routine)
 
 
 @cache
-def _visible(queries: int, keys: int, device: torch.device) -> Any:
-    """Which blocks a causal pass reads, made once a length."""
+def _compiled(routine: Callable[..., Any]) -> Callable[..., Any]:
+    return torch.compile(routine)
+
+
+def _causal(queries: int, keys: int, device: torch.device) -> Any:
+    """Which blocks a causal pass reads."""
     from torch.nn.attention.flex_attention import create_block_mask
 
     return create_block_mask(lambda b, h, i, j: i >= j, None, None, queries, keys, device=device)
+
+
+_visible = cache(_causal)  # made once a length
 
 
 def _masked(mask: Tensor | None) -> Any:

@@ -55,12 +55,10 @@ def lay_out(model: DnaLM, how: Execution, group: Processes, precision: str = "fp
         fully_shard(model, mesh=mesh)
         model.stacks_lanes = False  # queries and keys are asked one by one, as the hooks of their weights expect it
         return model
-    return DistributedDataParallel(
-        model,
-        device_ids=[group.device] if group.device.type == "cuda" else None,
-        broadcast_buffers=False,  # they are constants
-        gradient_as_bucket_view=True,
-    )
+    constants = [name for name, _ in model.named_buffers()]  # need not be sent; older and newer versions know this way
+    DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(model, constants)  # type: ignore[no-untyped-call]
+    devices = [group.device] if group.device.type == "cuda" else None
+    return DistributedDataParallel(model, device_ids=devices, gradient_as_bucket_view=True)
 
 
 def _products(block: nn.Module) -> list[nn.Module]:

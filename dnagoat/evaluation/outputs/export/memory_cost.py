@@ -102,7 +102,7 @@ def _measure(whole: DnaLM, alone: DnaLM, data: Dataset, device: str, progress: P
             model.to(place),
             data.tokens,
             pieces,
-            options.batch_size * data.window,
+            options.batch_bases(data.window),
             relabelled(progress, f"validation windows {how} memory"),
         )
         for model, how in ((whole, "with"), (alone, "without"))
