@@ -27,7 +27,7 @@ def test_both_splits_by_default_and_once(make_run: MakeRun) -> None:
     run = make_run("goat")
     code, out, err = run_it(run.path, *ON_CPU)
     assert code == 0
-    assert "order-12" in out
+    assert "order-12, backing off" not in out and "order-12, backing off" in run_it(run.path, "--all", *ON_CPU)[1]
     assert "chosen on this split" in err
     stamps = {file: file.stat().st_mtime_ns for file in (run.path / "evaluation").iterdir()}
     assert {file.name for file in stamps} >= {"nll-val.json", "nll-test.json"}
@@ -46,13 +46,15 @@ def test_json_is_the_stored_result_and_its_command_repeats_it(make_run: MakeRun)
     assert run_it(*words[2:], "--device", "cpu", "--json")[:2] == (0, out)
 
 
-def test_other_settings_need_force(make_run: MakeRun) -> None:
+def test_other_settings_lie_beside_until_they_are_forced(make_run: MakeRun) -> None:
     run = make_run()
+    shown = run.path / "evaluation" / "rc-test.json"
     assert run_it(run.path, "--rc-average", "--windows", 8, *ON_CPU)[0] == 0
     code, _, err = run_it(run.path, "--rc-average", "--windows", 9, *ON_CPU)
-    assert code == 2
-    assert "--force" in err
+    assert code == 0 and "--windows 8, not 9" in err and "--force puts this one in its place" in err
+    assert json.loads(shown.read_text())["settings"]["windows"] == 8
     assert run_it(run.path, "--rc-average", "--windows", 9, *ON_CPU, "--force")[0] == 0
+    assert json.loads(shown.read_text())["settings"]["windows"] == 9
 
 
 @pytest.mark.parametrize(
