@@ -27,7 +27,6 @@ PAPER = Ink("#ffffff", "#14171b")
 TEXT = Ink("#1b1f24", "#e8eaed")
 MUTED = Ink("#66707b", "#98a2ad")  # axes, baselines and nulls
 GRID = Ink("#dfe3e8", "#31373e")
-ALARM = Ink("#a4262c", "#ff9a93")
 
 # Each scheme declares its hues. All are after Okabe and Ito (2008) and Tol, moved by a search until each two of them
 # lie at least 15 apart in CIELAB (and 12 from the greys of the nulls), as seen with full colour vision and without each
@@ -77,7 +76,7 @@ def looks(arms: Mapping[str, str | None]) -> dict[str, Look]:
 
 def every_ink() -> list[Ink]:
     """All colours that a figure may use; the page turns each into a CSS variable, so that it follows the theme."""
-    return [TEXT, MUTED, GRID, PAPER, ALARM, *KNOWN_ARMS.values(), *SPARE]
+    return [TEXT, MUTED, GRID, PAPER, *KNOWN_ARMS.values(), *SPARE]
 
 
 SETTINGS: dict[str, Any] = {

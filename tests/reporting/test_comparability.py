@@ -175,6 +175,20 @@ def test_base_composition_is_drawn_where_it_holds_for_all(tmp_path: Path) -> Non
         assert len([line for line in figure.drawing.axes[0].lines if line.get_linestyle() == ":"]) == held
 
 
+def test_what_every_model_warns_of_is_one_note(tmp_path: Path) -> None:
+    """Once in all, with no model's name since it is true of all; each number that it concerns carries its number."""
+    said = "the order-16 table holds one word in 40, so that its counts are of hashed words"
+    paths = [example.run(tmp_path / arm, example.config(arm), 1.31) for arm in ARMS]
+    for path in paths:
+        file = path / "evaluation" / "nll-test.json"
+        write_json(file, read_json(file) | {"warnings": [said]})
+    page = shown(Results(read_runs(paths)))
+    number = noted(page, f"{said}.")
+    inside = page.html().split('id="table-results"')[1].split("</table>")[0]
+    assert inside.count(f'href="#note-{number}"') == len(ARMS)
+    assert page.html().split('class="cards"')[1].split("</dl>")[0].count(f'href="#note-{number}"') >= 1
+
+
 def test_nulls_say_whose_prompts_they_had(tmp_path: Path) -> None:
     page = shown(made(tmp_path, generation={"settings": {"trajectory": {"prompts": 7}}}))
     for name in ("gc-trajectory", "composition"):

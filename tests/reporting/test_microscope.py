@@ -13,8 +13,8 @@ from matplotlib.colors import to_hex
 from matplotlib.patches import PathPatch
 
 from dnagoat.attention.schemes.registry import SCHEMES
+from dnagoat.reporting.sections import heads, prior
 from dnagoat.reporting.sections import inspect as microscope
-from dnagoat.reporting.sections import prior
 from dnagoat.reporting.sources import Results, read_runs
 from dnagoat.reporting.style import KNOWN_ARMS
 from dnagoat.reporting.table import Table
@@ -95,8 +95,8 @@ def test_a_field_holds_the_weight_that_the_prior_gives_its_distances() -> None:
     """A prior of two distances: three quarters of the weight at 3, a quarter at 171, nothing elsewhere."""
     distances = list(range(512))
     told = [math.log(0.75) if d == 3 else math.log(0.25) if d == 171 else -60.0 for d in distances]
-    bins = prior.edges(distances)
-    found = prior.weights(distances, told, bins)
+    bins = heads.edges(distances)
+    found = heads.weights(distances, told, bins)
     assert found.sum() == pytest.approx(1)
     held = {
         round(float(share), 6): (low, high)

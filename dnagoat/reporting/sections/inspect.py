@@ -10,7 +10,7 @@ from dnagoat.reporting.cells import estimate, number, share
 from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
 from dnagoat.reporting.numbers import UNKNOWN, whole
 from dnagoat.reporting.section import Need, Question, Section, under_own_name
-from dnagoat.reporting.sections import prior
+from dnagoat.reporting.sections.heads import Head, draw_priors, draw_sinks
 from dnagoat.reporting.sections.memory import trust
 from dnagoat.reporting.sources import Result
 from dnagoat.reporting.style import KNOWN_ARMS, MUTED, drawing, looks
@@ -194,7 +194,7 @@ def curves(result: Result, colour: str) -> list[Figure]:
     if sum(len(layer["heads"]) for layer in told[-1]["curves"]) > MANY:
         told = [told[0], told[-1]]
     heads = [
-        prior.Head(
+        Head(
             layer["layer"],
             head["head"],
             head["slope"],
@@ -205,9 +205,9 @@ def curves(result: Result, colour: str) -> list[Figure]:
         for head, *along in zip(layer["heads"], *(one["curves"][place]["heads"] for one in told), strict=True)
     ]
     drawn = result["distances"], heads, colour
-    found = [prior.priors("inspect-prior", "Where each head looks before it reads, over training", *drawn)]
+    found = [draw_priors("inspect-prior", "Where each head looks before it reads, over training", *drawn)]
     if heads[0].sinks:
-        found.append(prior.sinks("inspect-sink", "Which keys each head favours whoever asks, over training", *drawn))
+        found.append(draw_sinks("inspect-sink", "Which keys each head favours whoever asks, over training", *drawn))
     return found
 
 
