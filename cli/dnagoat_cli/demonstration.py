@@ -195,7 +195,7 @@ def write_report(plan: Places, runs: Sequence[Run], force: bool) -> str:
         with show_progress("drawing the report"):
             page = made.write(plan.report, force=force)
     show_report(made, page)
-    return made.verdict.sentence
+    return made.verdict.headline
 
 
 def next_commands(plan: Places) -> list[str]:

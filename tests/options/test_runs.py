@@ -43,3 +43,9 @@ def test_help_names_what_each_preset_has(command: str) -> None:
     assert "[default: (tiny: 2; small: 4; paper: 8; 125m: 12)]" in shown  # heads
     if command == "train":
         assert "[default: (tiny, small, 125m: distances; paper: seeded)]" in shown
+
+
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_help_cuts_no_name_of_an_option(command: str) -> None:
+    shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80"}).stdout
+    assert "\u2026" not in shown and max(map(len, shown.splitlines())) <= 80

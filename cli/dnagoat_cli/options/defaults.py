@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from typer.core import TyperCommand
@@ -20,6 +22,33 @@ class WithPresets(TyperCommand):
             if option.name in fields:
                 option.show_default = by_preset(fields[option.name]) or option.show_default
         return shown
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        with whole_names():
+            super().format_help(ctx, formatter)
+
+
+@contextmanager
+def whole_names() -> Iterator[None]:
+    """Where a narrow terminal has no room for the name of an option, help folds it: Typer would cut it."""
+    from typer import rich_utils
+
+    def folded(highlight: Any) -> Any:
+        def fold(text: Any) -> Any:
+            made = highlight(text)
+            made.overflow = "fold"
+            return made
+
+        return fold
+
+    kept = {name: getattr(rich_utils, name) for name in ("highlighter", "negative_highlighter")}
+    for name, highlight in kept.items():
+        setattr(rich_utils, name, folded(highlight))
+    try:
+        yield
+    finally:
+        for name, highlight in kept.items():
+            setattr(rich_utils, name, highlight)
 
 
 def by_preset(path: str) -> str:

@@ -57,6 +57,7 @@ def show_results(found: Sequence[tuple[Result, Path]], as_json: bool, *, every: 
 
 def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: bool = False) -> None:
     """The verdict, and each arm's numbers on one screen; every table instead where `every` is asked for."""
+    from dnagoat.reporting.headline import of_comparison
     from dnagoat.reporting.sections.comparison import every_table
     from dnagoat.reporting.sections.glance import glance
     from dnagoat.reporting.sources import read
@@ -65,7 +66,7 @@ def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: 
         print_json(result)
         return
     console = Console(highlight=False)
-    _print_verdict(result["verdict"], console)
+    _print_verdict(of_comparison(result), result["verdict"], console)
     draw_tables(every_table(result) if every else [glance(read([out]))], console)
     if not every:
         console.print("--all shows where and how soon arms differ", style="dim")
@@ -81,7 +82,7 @@ def show_report(made: Report, page: Path, as_json: bool = False) -> None:
         print_json(made.as_dict())
         return
     console = Console(highlight=False)
-    _print_verdict(made.verdict.sentence, console)
+    _print_verdict(made.verdict.headline, made.verdict.sentence, console)
     draw_tables([glance(made.results)] if made.results.runs else made.tables, console)
     for remark in made.verdict.remarks:
         console.print(Text(f"  • {remark}"), overflow="fold")
@@ -89,8 +90,10 @@ def show_report(made: Report, page: Path, as_json: bool = False) -> None:
     console.print(f"report: {page}; every table is text in report.md beside it", markup=False, soft_wrap=True)
 
 
-def _print_verdict(sentence: str, console: Console) -> None:
-    console.print(Text(sentence, style="bold"), overflow="fold")
+def _print_verdict(headline: str, sentence: str, console: Console) -> None:
+    console.print(Text(headline, style="bold"), overflow="fold")
+    if sentence != headline:
+        console.print(Text(sentence), overflow="fold")
     console.print()
 
 
