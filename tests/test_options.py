@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +148,13 @@ def _below(kind: type[Any]) -> typing.Iterator[type[Any]]:
     for child in kind.__subclasses__():
         yield child
         yield from _below(child)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("command", ["score variants", "probe linear", "import", "export"])
+def test_help_fills_the_terminal(command: str, width: int) -> None:
+    """A paragraph breaks where a line is full, not where the line of the source ends."""
+    shown = CliRunner().invoke(app, [*command.split(), "--help"], env={"COLUMNS": str(width)}).stdout
+    text = shown.split("Examples")[0].split("Usage:")[1].splitlines()[1:]
+    pairs = [(left.strip(), right.split()[0]) for left, right in pairwise(text) if left.strip() and right.strip()]
+    assert pairs and all(len(left) + 1 + len(word) > width - 2 for left, word in pairs), pairs

@@ -36,6 +36,7 @@ class Sentences(TyperGroup):
     def main(self, *words: Any, **settings: Any) -> Any:
         _replace_shut_streams()
         fit_streams()
+        _let_help_flow(self)
         place_caches()
         try:
             try:
@@ -76,6 +77,15 @@ class Sentences(TyperGroup):
         except KeyboardInterrupt as end:
             number = end.signal if isinstance(end, Stopped) else signal.SIGINT
             raise typer.Exit(128 + number) from None
+
+
+def _let_help_flow(group: Any) -> None:
+    """Paragraphs of help are as wide as the terminal: Typer keeps the line ends of the source. Examples stay lines."""
+    for command in group.commands.values():
+        parts = (command.help or "").strip("\n").split("\n\n")
+        command.help = "\n\n".join(part if part.startswith(" ") else part.replace("\n", " ") for part in parts)
+        if isinstance(command, TyperGroup):
+            _let_help_flow(command)
 
 
 def _hung_up(stream: TextIO) -> bool:

@@ -32,8 +32,8 @@ How much likelier does an allele make its surroundings? Adds log-likelihood rati
 Both strands are read and their mean is DNAGOAT_LLR: above 0 the model finds ALT likelier than REF. What cannot be
 scored is kept and says why (DNAGOAT_SKIPPED). Output is in the order of the input, with an index where it is sorted.
 
-Substitutions lie mostly between -6 and +3. An insertion of n bases starts at about -1.3 n and a deletion at +1.3 n, for
-its length alone: compare indels with indels of one length, and never with substitutions (docs/variants.md).
+Nine of ten substitutions lie between about -5 and +2. An insertion of n bases loses some 1.3 n for its length alone,
+and a deletion gains as much: compare indels with indels of one length, and never with substitutions (docs/variants.md).
 
 [bold]Examples[/bold]
 

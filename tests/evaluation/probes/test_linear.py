@@ -205,7 +205,7 @@ def test_it_tells_where_regions_lie_and_which_were_left_out(make: Make, tmp_path
     assert result["left_out"] == {"in the training split": 2, "on sequences that the dataset has not": 1}
     assert "Where the regions lie" in out and "--splits FILE" in out
     code, out, _ = run_it(make("one"), "--regions", regions, "--resamples", 100, "--most", 100, "--out", tmp_path / "q")
-    assert "120 beyond 100 of a split, evenly over it" in " ".join(out.split())
+    assert "120 beyond the 100 taken of each split" in " ".join(out.split())
 
 
 def test_bounds_stand_in_the_help() -> None:

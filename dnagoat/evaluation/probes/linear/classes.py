@@ -61,7 +61,7 @@ class Classes(NamedTuple):
             if len(here) > most:
                 here = here[np.linspace(0, len(here) - 1, most).round().astype(np.int64)]
             chosen.append(here)
-        return self.take(np.sort(np.concatenate(chosen)), f"beyond {most:,} of a split, evenly over it")
+        return self.take(np.sort(np.concatenate(chosen)), f"beyond the {most:,} taken of each split")
 
     def where(self, dataset: Dataset) -> list[dict[str, Any]]:
         """How many of each class there are in each split, on each sequence of the source assembly."""
