@@ -60,7 +60,7 @@ class Report:
         """What hinders the comparison; what limits the verdict comes first."""
         notes = Notes(self.warnings.sentences)
         for remark in self.verdict.remarks:
-            notes.number(remark)
+            notes.add(remark)
         return notes
 
     def html(self) -> str:

@@ -26,7 +26,7 @@ def in_markdown(report: Report) -> str:
 
 
 def _first_screen(report: Report, notes: Notes) -> Iterator[str]:
-    numbers = tuple(number for remark in report.verdict.remarks for number in notes.number(remark))
+    numbers = tuple(notes.add(remark) for remark in report.verdict.remarks)
     yield f"# {report.title}"
     yield report.subtitle
     yield f"**{marked(report.verdict.headline, numbers)}**"

@@ -19,9 +19,10 @@ class Notes:
 
     def number(self, warning: str) -> tuple[int, ...]:
         """The numbers of what a warning says; `other size; other data` are two."""
-        return tuple(self._one(text) for text in warning.split("; ") if text)
+        return tuple(self.add(text) for text in warning.split("; ") if text)
 
-    def _one(self, text: str) -> int:
+    def add(self, text: str) -> int:
+        """The number of a note that is one, whatever stops it has."""
         sentence = self.sentences.get(text) or text.rstrip(".") + "."
         if sentence not in self.said:
             self.said.append(sentence)
@@ -39,4 +40,4 @@ class Notes:
         return replace(cell, warning="", notes=self.number(cell.warning)) if cell.warning else cell
 
     def _alarm(self, note: str) -> tuple[int, ...]:
-        return (self._one(note.removeprefix(ALARM)),)
+        return (self.add(note.removeprefix(ALARM)),)

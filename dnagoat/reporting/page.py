@@ -31,7 +31,7 @@ def page(report: Report) -> str:
     environment.filters["code"] = _code
     styles, notes = looks(report.results.arms), report.notes()
     arms = {arm: f"arm-{rank}" for rank, arm in enumerate(styles)}
-    remarks = tuple(number for remark in report.verdict.remarks for number in notes.number(remark))
+    remarks = tuple(notes.add(remark) for remark in report.verdict.remarks)
     first = {
         "remarks": remarks,
         "hero": report.hero and _drawn(report.hero, notes, arms),
