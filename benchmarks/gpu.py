@@ -19,8 +19,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+from gpu_page import Fact, fact, page, whole
+
 ROOT = Path(__file__).resolve().parents[1]
-Fact = dict[str, Any]
 PYTHON = sys.executable
 STEPS = 50
 FIFTY = ("--preset", "tiny", "--steps", str(STEPS), "--batch-size", "8", "--eval-windows", "8", "--precision", "fp32")
@@ -34,6 +36,7 @@ class Machine:
     gpu_fault: str | None
     flash_fault: str | None
     peer_fault: str | None
+    words: str = ""  # what it is, for a reader
 
     @classmethod
     def here(cls) -> Machine:
@@ -49,7 +52,21 @@ class Machine:
             None if gpus else idle_gpu() or "there is no CUDA device here",
             flash_fault(),
             None if installed() == VERSION else f"goat-attention {VERSION} is not installed",
+            described(gpus),
         )
+
+
+def described(gpus: int) -> str:
+    """GPUs, driver, torch and cores of this machine, in a sentence."""
+    import torch
+
+    from dnagoat.training.launch.devices import nvidia_driver
+
+    names = [torch.cuda.get_device_name(index) for index in range(gpus)]
+    kinds = ", ".join(f"{names.count(name)} x {name}" for name in dict.fromkeys(names)) or "No GPU"
+    build = f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU alone"
+    driver = nvidia_driver() or "none"
+    return f"{kinds}; NVIDIA driver: {driver}; torch {torch.__version__}, built for {build}; {os.cpu_count()} cores."
 
 
 @dataclass(frozen=True)
@@ -60,14 +77,6 @@ class Part:
     question: str
     fault: Callable[[Machine], str | None]
     find: Callable[[Path, Machine], Iterator[Fact]]
-
-
-def fact(name: str, value: float | str | None, unit: str = "", bar: float | None = None, sense: str = "<=") -> Fact:
-    """A row; with a bar it is held or missed."""
-    held = None
-    if bar is not None and isinstance(value, float | int):
-        held = value <= bar if sense == "<=" else value >= bar
-    return {"name": name, "value": value, "unit": unit, "bar": bar, "sense": sense, "held": held}
 
 
 class Failed(Exception):
@@ -239,6 +248,33 @@ def limit(scratch: Path, machine: Machine) -> Iterator[Fact]:
     yield fact("products and attention alone", steps * rows / (perf_counter() - began), "bases/s")
 
 
+def writing(scratch: Path, machine: Machine) -> Iterator[Fact]:
+    """Bases a second of 64 sequences with each base one CUDA graph, and with each operation launched by itself."""
+    import torch
+
+    from dnagoat.generation import on_device
+    from dnagoat.generation.continuation import generate
+    from dnagoat.model.replay import CudaGraphs
+    from dnagoat.model.transformer import DnaLM
+    from dnagoat.training.presets import configure
+
+    length, together = 1024, 64
+    for arm in ("rope", "goat"):
+        config = configure("paper", "", "", length, {"model.position.name": arm})
+        model, written = DnaLM(config.model).cuda().eval(), []
+        for how, recorder in (("CUDA graphs", CudaGraphs), ("launch by launch", lambda device: None)):
+            on_device.recorder_for = recorder
+            for bases in (64, length - 1):  # the first warms up
+                torch.cuda.synchronize()
+                began = perf_counter()
+                made = list(generate(model, [np.empty(0, np.uint8)], bases, samples=together, batch_size=together))
+                seconds = perf_counter() - began
+            written.append([one.bases for one in made])
+            yield fact(f"{arm}, {how}", together * (length - 1) / seconds, "bases/s")
+        same = sum(a == b for a, b in zip(*written, strict=True))
+        yield fact(f"{arm}: the same sequences both ways", same, f"of {together}", together, ">=")
+
+
 def data(scratch: Path) -> Path:
     """The demo's dataset, prepared once."""
     out = scratch / "data"
@@ -266,6 +302,7 @@ PARTS = (
     Part("self-test", "Is every scheme and kernel exact on this GPU?", a_gpu, self_test),
     Part("fifty", "Are 50 steps the CPU's?", a_gpu, fifty_steps),
     Part("compile", "What does --compile gain?", a_gpu, compiled),
+    Part("writing", "What does a CUDA graph gain in writing?", a_gpu, writing),
     Part("several", "DDP and FSDP2: killed, resumed, the curve of one?", two_gpus, several),
     Part("paper", "Speed and memory beside the published figures", a_gpu, paper),
     Part("limit", "What products and attention alone would allow", a_gpu, limit),
@@ -285,42 +322,6 @@ def collect(parts: Sequence[Part], scratch: Path, machine: Machine) -> Iterator[
             yield {**told, "failed": str(why)}
 
 
-def page(found: Sequence[Fact]) -> str:
-    """The report, in Markdown: what was found, what failed, what was not done and why."""
-    lines = ["# Day one on this machine", ""]
-    done = [part for part in found if "rows" in part]
-    lines += [f"{len(done)} of {len(found)} parts were done here.", ""]
-    for part in found:
-        lines += [f"## {part['question']}", ""]
-        if "rows" not in part:
-            word = "Not done" if "skipped" in part else "**Failed**"
-            lines += [f"{word}: {part.get('skipped') or part['failed']}.", ""]
-            continue
-        lines += ["| what | value | unit | bar | verdict |", "|---|---|---|---|---|"]
-        lines += [_line(row) for row in part["rows"]]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _line(row: Fact) -> str:
-    value = row["value"]
-    shown = "n/a" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
-    bar = "" if row["bar"] is None else f"{row['sense']} {row['bar']:g}"
-    return f"| {row['name']} | {shown} | {row['unit']} | {bar} | {verdict(row)} |"
-
-
-def verdict(row: Fact) -> str:
-    if row["bar"] is None:
-        return ""
-    return {None: "not measured", True: "held", False: "**missed**"}[row["held"]]
-
-
-def whole(found: Sequence[Fact]) -> bool:
-    """Whether nothing failed and no bar was missed; what was not done is no fault."""
-    rows = [row for part in found for row in part.get("rows", ())]
-    return not any("failed" in part for part in found) and not any(row["held"] is False for row in rows)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="*", metavar="PART", help=", ".join(part.name for part in PARTS))
@@ -330,14 +331,16 @@ def main() -> None:
         parser.error(f"there is no part {min(unknown)}")
     scratch = asked.out / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
-    found = []
-    for part in collect([part for part in PARTS if not asked.part or part.name in asked.part], scratch, Machine.here()):
+    found, machine = [], Machine.here()
+    for part in collect([part for part in PARTS if not asked.part or part.name in asked.part], scratch, machine):
         found.append(part)
         said = part.get("skipped") or part.get("failed") or f"{len(part['rows'])} rows"
         word = "not done: " if "skipped" in part else "FAILED: " if "failed" in part else ""
         print(f"{part['part']:<10} {word}{said}", flush=True)
-    (asked.out / "rows.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    (asked.out / "report.md").write_text(page(found), encoding="utf-8")
+    (asked.out / "rows.json").write_text(
+        json.dumps({"machine": machine.words, "parts": found}, indent=2) + "\n", encoding="utf-8"
+    )
+    (asked.out / "report.md").write_text(page(found, machine.words), encoding="utf-8")
     print(asked.out / "report.md")
     sys.exit(0 if whole(found) else 1)
 

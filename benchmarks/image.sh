@@ -24,13 +24,20 @@ buildah commit --quiet --rm "$container" localhost/dnagoat-base >/dev/null
 container=
 
 say "building"
+# buildah 1.28, which is Debian 12's, takes a stage whose name an argument makes for an image: so it is one.
+buildah build "$@" --pull-never --build-arg BASE=localhost/dnagoat-base --target wheels-0 --tag localhost/wheels-0 .
 buildah build "$@" --pull-never --build-arg BASE=localhost/dnagoat-base --tag localhost/dnagoat .
 
 container=$(buildah from --pull-never localhost/dnagoat)
+# In a chroot buildah may lay the image's own volumes over those of the command line.
+buildah config --volume /lab/data- --volume /lab/runs- --volume /lab/reports- "$container"
+# Somebody whom the image does not know, without a home, with folders of their own: `docker run --user`.
+somebody=4321
+chmod 755 "$scratch"
 mkdir "$scratch/data" "$scratch/runs" "$scratch/reports"
-chown 10001:10001 "$scratch"/{data,runs,reports}
+chown $somebody:$somebody "$scratch"/{data,runs,reports}
 in_image() {
-    buildah run "${site[@]}" --volume "$PWD/.ci:/ci:ro" --volume "$scratch/data:/lab/data" \
+    buildah run "${site[@]}" --user $somebody:$somebody --env HOME=/ --volume "$PWD/.ci:/ci:ro" --volume "$scratch/data:/lab/data" \
         --volume "$scratch/runs:/lab/runs" --volume "$scratch/reports:/lab/reports" "$container" -- "$@"
 }
 site=("$@")
@@ -41,5 +48,6 @@ say "the extras"
 in_image /opt/dnagoat/bin/python -c 'import anndata, pyBigWig, pysam, sklearn, tensorboard'
 say "the whole job in miniature"
 in_image /ci/miniature
+test "$(stat -c %u "$scratch/runs/goat/summary.json")" = $somebody
 say "passed"
 buildah images --format '{{.Name}} {{.Size}}' localhost/dnagoat

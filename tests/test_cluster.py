@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -41,6 +42,31 @@ def test_a_job_begins_saves_is_requeued_and_resumes(job: Path, tmp_path: Path) -
     assert submitted(job, tmp_path, 128 + 10, *begin) == (0, [f"{train} --resume", "scontrol requeue 41"])
     (tmp_path / "calls").unlink()
     assert submitted(job, tmp_path, 2, *begin) == (2, [f"{train} --resume"])
+
+
+@pytest.mark.parametrize("script", [*JOBS, ROOT / "benchmarks" / "image.sh"], ids=lambda script: script.name)
+def test_scripts_are_shell(script: Path) -> None:
+    """By bash itself, and by shellcheck where it is installed."""
+    subprocess.run(["bash", "-n", str(script)], check=True)
+    if shutil.which("shellcheck"):
+        told = subprocess.run(["shellcheck", str(script)], capture_output=True, text=True, check=False)
+        assert told.returncode == 0, told.stdout
+
+
+def test_the_kubernetes_job_holds_together() -> None:
+    """What is mounted is a volume, the user is a number and not root, and a pod that failed is followed by another."""
+    yaml = pytest.importorskip("yaml")
+    job = yaml.safe_load((ROOT / "examples" / "kubernetes" / "train.yaml").read_text(encoding="utf-8"))
+    pod = job["spec"]["template"]["spec"]
+    assert (job["apiVersion"], job["kind"], pod["restartPolicy"]) == ("batch/v1", "Job", "OnFailure")
+    assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"] == 10001
+    (container,) = pod["containers"]
+    volumes = {volume["name"] for volume in pod["volumes"]}
+    assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+    assert {"/lab/data", "/lab/runs", "/dev/shm"} == {mount["mountPath"] for mount in container["volumeMounts"]}
+    processes = re.search(r"--nproc-per-node (\d+)", container["args"][0])
+    assert processes and int(processes[1]) == container["resources"]["limits"]["nvidia.com/gpu"]
+    subprocess.run(["sh", "-n", "-c", container["args"][0]], check=True)
 
 
 def test_there_is_a_job_for_one_node_and_for_two() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,14 +85,18 @@ def test_a_page_says_what_was_held_missed_failed_and_not_done(gpu: ModuleType, t
     held = part(gpu, "held", rows=[gpu.fact("error", 0.5, "", 1)])
     found = list(gpu.collect([held, part(gpu, "absent", "there is one GPU")], tmp_path, machine))
     assert gpu.whole(found)
-    assert "| error | 0.5 |  | <= 1 | held |" in gpu.page(found)
-    assert "Not done: there is one GPU." in gpu.page(found) and "1 of 2 parts were done here." in gpu.page(found)
+    page = gpu.page(found, "1 x H200; driver 580")
+    assert "| error | 0.5 |  | <= 1 | held |" in page and "1 x H200; driver 580" in page
+    assert "1 of 2 parts were done here; of 1 bars 1 were held and 0 missed." in page
+    assert page.endswith("## Not done here\n\nThere is one GPU:\n\n- absent?\n")
     missed = part(gpu, "missed", rows=[gpu.fact("error", 2.0, "", 1), gpu.fact("speed", None, "bases/s")])
     failed = part(gpu, "failed", rows=gpu.Failed("`x` ended with 1: why"))
     found = list(gpu.collect([missed, failed], tmp_path, machine))
     assert not gpu.whole(found[:1]) and not gpu.whole(found[1:])
-    assert "**missed**" in gpu.page(found) and "| speed | n/a | bases/s |  |  |" in gpu.page(found)
-    assert "**Failed**: `x` ended with 1: why." in gpu.page(found)
+    page = gpu.page(found, "")
+    assert "**missed**" in page and "| speed | n/a | bases/s |  |  |" in page
+    assert "**Failed**: `x` ended with 1: why." in page and "Not done" not in page
+    assert "1 of 2 parts were done here, 1 failed; of 1 bars 0 were held and 1 missed." in page
 
 
 def test_every_part_names_what_it_needs(gpu: ModuleType) -> None:
@@ -108,4 +113,5 @@ def test_without_a_gpu_it_runs_through_and_says_so(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     report = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "0 of 8 parts were done here." in report and report.count("Not done: ") == 8
+    assert "No GPU; NVIDIA driver" in report and f"torch {torch.__version__}" in report
+    assert "0 of 9 parts were done here." in report and len(re.findall("^- ", report, re.MULTILINE)) == 9
