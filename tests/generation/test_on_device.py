@@ -12,6 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.errors import OptionError
 from dnagoat.generation.continuation import Batch, Writing
+from dnagoat.generation.decoding import Decoder
 from dnagoat.generation.on_device import DeviceWriting, signed, uniform
 from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.model.transformer import DnaLM
@@ -56,6 +57,18 @@ def test_the_bases_are_those_of_the_host(model: DnaLM, given: dict[str, Any]) ->
         assert (got.prompt, got.sample, got.bases) == (want.prompt, want.sample, want.bases)
         np.testing.assert_allclose(got.log_probabilities, want.log_probabilities, atol=1e-5)
         assert got.gc_tilt == pytest.approx(want.gc_tilt, abs=1e-6)
+
+
+class Unrecorded(DeviceWriting):
+    """With the decoder of a model with memory, whose steps are not recorded."""
+
+    def _decoder_of(self, model: DnaLM, room: int, strength: float) -> Decoder:
+        return Decoder(model, len(self.labels), room, strength)
+
+
+def test_the_draw_goes_with_a_step_that_is_not_recorded(model: DnaLM) -> None:
+    got, want = (written(kind, model, SamplingOptions(seed=5)) for kind in (Unrecorded, Writing))
+    assert [one.bases for one in got] == [one.bases for one in want]
 
 
 def test_bans_that_leave_nothing_are_refused_at_the_end(model: DnaLM) -> None:

@@ -74,9 +74,10 @@ def _too_large_to_copy(model: DnaLM, group: Processes) -> bool:
 
 
 def recompute_blocks(model: DnaLM) -> None:
-    """Each block's activations are computed again in the backward pass instead of being kept."""
+    """Each block's activations are computed again in the backward pass instead of being kept; nothing in them is
+    random, so that no generator's state is kept, which a recorded step could not do."""
     for block in model.blocks:
-        block.forward = partial(checkpoint, block.forward, use_reentrant=False)
+        block.forward = partial(checkpoint, block.forward, use_reentrant=False, preserve_rng_state=False)
 
 
 @contextmanager

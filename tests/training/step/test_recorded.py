@@ -52,15 +52,18 @@ def weights(made: Engine) -> dict[str, Tensor]:
     return {name: value.detach().clone() for name, value in made.model.state_dict().items()}
 
 
-@pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
-def test_a_replayed_step_is_the_step(position: PositionConfig) -> None:
+CASES = [*((name, Execution()) for name in POSITIONS), ("goat", Execution(checkpoint_activations=True))]
+
+
+@pytest.mark.parametrize(("name", "how"), CASES)
+def test_a_replayed_step_is_the_step(name: str, how: Execution) -> None:
     """Rates, strengths and numbers of scored bases change from step to step; nothing of them is in the recording."""
-    recorder, plain, replayed = Taped(), engine(position), engine(position)
+    recorder, plain, replayed = Taped(), engine(POSITIONS[name]), engine(POSITIONS[name], how=how)
     replayed.record(recorder)
     assert np.allclose(trained(replayed), trained(plain), rtol=1e-5)
     assert (recorder.run_as_they_are, recorder.recorded, recorder.replayed) == (1, 1, STEPS - 1)
-    for name, value in weights(plain).items():
-        assert torch.allclose(weights(replayed)[name], value, atol=1e-5), name
+    for key, value in weights(plain).items():
+        assert torch.allclose(weights(replayed)[key], value, atol=1e-5), key
 
 
 def test_a_recorded_run_goes_on_bit_for_bit() -> None:
