@@ -126,7 +126,7 @@ def test_an_arm_that_is_not_chosen_leaves_all_figures(browser: Browser, page: Pa
     view = Visit(browser, page, "desk", scripts=False).view
     marks = view.locator("g.arm-1")
     assert marks.count() > 20 and marks.first.is_visible()
-    view.get_by_label("goat").uncheck()
+    view.get_by_role("checkbox", name="goat", exact=True).uncheck()
     assert not any(marks.nth(place).is_visible() for place in range(0, marks.count(), 10))
     assert view.locator("g.arm-0").first.is_visible()
 

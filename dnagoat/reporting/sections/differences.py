@@ -158,6 +158,8 @@ def draw_origins(results: Results) -> Figure | None:
     reference, *arms = comparison["arms"]
     split = "test" if "test" in reference["splits"] else "val"
     strata = [name for name in reference["splits"][split] if name != "all"]
+    if not strata:
+        return None
     styles = looks(results.arms)
     names = _spoken(results)
     with drawing():
