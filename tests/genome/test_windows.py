@@ -55,7 +55,7 @@ def test_a_contig_named_for_both_is_validation_and_test_in_guarded_turns() -> No
 def test_contigs_that_do_not_exist_or_are_too_short_to_share() -> None:
     with pytest.raises(DatasetError, match="--val chr9: no contig of that name; there are a, b"):
         by_contig(["a", "b"], [1, 1], val=["chr9"], test=[])
-    with pytest.raises(DatasetError, match="contig a has 1 bases, too few for 20 guarded stretches"):
+    with pytest.raises(DatasetError, match="contig a has 1 base, too few for 20 guarded stretches"):
         by_contig(["a", "b"], [1, 1], val=["a"], test=["a"])
 
 
