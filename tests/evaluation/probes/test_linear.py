@@ -204,6 +204,9 @@ def test_it_tells_where_regions_lie_and_which_were_left_out(make: Make, tmp_path
     ]
     assert result["left_out"] == {"in the training split": 2, "on sequences that the dataset has not": 1}
     assert "Where the regions lie" in out and "--splits FILE" in out
+    assert any(
+        line.split()[:4] == ["Split,", "sequence", "a", "b"] for line in out.splitlines()
+    )  # as the file has them
     code, out, _ = run_it(make("one"), "--regions", regions, "--resamples", 100, "--most", 100, "--out", tmp_path / "q")
     assert "120 beyond the 100 taken of each split" in " ".join(out.split())
 

@@ -80,7 +80,7 @@ def _examples(result: Result) -> Table:
     """Where the regions lie that were fitted and tested, and how many were left out."""
     positive, other = result["classes"]
     found = result["examples"]
-    columns = [Column("positive", positive.capitalize()), Column("other", other.capitalize())]
+    columns = [Column("positive", positive), Column("other", other)]
     shown, rest = found[:MOST_SEQUENCES], found[MOST_SEQUENCES:]
     rows = [
         Row(f"{one['split']}, {one['sequence']}", [Cell(whole(one[name]), one[name]) for name in ("positive", "other")])
