@@ -110,11 +110,7 @@ def probe_linear(
     )
     divisions = _divisions(classes, dataset, options)
     blocks = blocks_at(dataset, classes.spans[:, 0], options.block)
-    made: dict[str, Features] = {}
-    for arm, run in runs:
-        made[arm] = _embedded(run, texts, options, relabelled(progress, arm))
-    for k in KMERS:
-        made[f"{k}-mer counts"] = kmer_shares(texts, k, both=options.strands == "both")
+    made = _features(runs, texts, options, progress)
     tested = np.sort(np.concatenate([test for _, test in divisions]))
     judged = {}
     for number, (name, features) in enumerate(made.items()):
@@ -146,6 +142,14 @@ def probe_linear(
             for left, right in _pairs([arm for arm, _ in runs])
         ],
     }
+
+
+def _features(
+    runs: Sequence[tuple[str, Run]], texts: Sequence[Text], options: LinearOptions, progress: Progress
+) -> dict[str, Features]:
+    """What each text is described by: embeddings of each run, by its arm, and counts of k-mers."""
+    made = {arm: _embedded(run, texts, options, relabelled(progress, arm)) for arm, run in runs}
+    return made | {f"{k}-mer counts": kmer_shares(texts, k, both=options.strands == "both") for k in KMERS}
 
 
 def _pairs(arms: Sequence[str]) -> list[tuple[str, str]]:
