@@ -61,7 +61,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
         "--steps": train.steps,
         "--batch-size": train.batch_size,
         "--lr": f"{train.lr:g}",
-        "--warmup": train.warmup,
+        "--warmup": train.warmup if train.warmup <= train.steps else None,  # a longer one is the preset's
         "--schedule": train.schedule,
         "--weight-decay": f"{train.weight_decay:g}",
         "--clip": f"{train.clip:g}",

@@ -21,5 +21,5 @@ def test_an_end_without_memory_is_told_whenever_it_came(
     assert f"nope {setting} sdpa, flash on CUDA 138,000 137,500 to 138,400 {peaks} out of memory in round 2" in lines
     assert f"goat {setting}, kernel dense n/a n/a n/a n/a n/a out of memory" in lines
     assert f"alibi {setting}, kernel dense n/a n/a n/a n/a n/a refused" in lines
-    assert "⚠ rope with a convolution has no dense kernel; use auto" in told
+    assert "rope with a convolution has no dense kernel; use auto" in told
     assert "quadratic kernel" in told, "published figures come with their caveat"

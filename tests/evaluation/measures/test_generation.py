@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from dnagoat.counts.markov import count
-from dnagoat.errors import OptionError, WindowError
+from dnagoat.errors import WindowError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.measures.generation import draw_material, trajectories
 from dnagoat.evaluation.results import ensure, read_result
 from dnagoat.evaluation.written.composition import sliding_gc
 from dnagoat.evaluation.written.nulls import another_locus, conditional, markov_continuations
 from dnagoat.evaluation.written.trajectory import TrajectoryOptions
+from dnagoat.files import read_json
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import silent
 from dnagoat.training.kept.run import Run
@@ -47,11 +48,12 @@ def test_a_result_holds_every_measure_and_is_kept(make_run: MakeRun, monkeypatch
 
 def test_other_settings_do_not_replace_a_result(make_run: MakeRun) -> None:
     run = make_run("rope")
-    ensure(run, "generation", OPTIONS)
+    first = ensure(run, "generation", OPTIONS)
     other = OPTIONS.but(trajectory=SMALL.but(samples=1))
-    with pytest.raises(OptionError, match="--samples 2, not 1"):
-        ensure(run, "generation", other)
-    assert ensure(run, "generation", other, force=True)["samples"] == 1
+    assert ensure(run, "generation", other)["samples"] == 1
+    assert ensure(run, "generation", OPTIONS) == first == read_json(run.path / "evaluation" / "generation.json")
+    ensure(run, "generation", other, force=True)
+    assert read_json(run.path / "evaluation" / "generation.json")["samples"] == 1
 
 
 def test_a_damaged_result_is_named(make_run: MakeRun) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dnagoat.counts import hashed
-from dnagoat.errors import DatasetError, OptionError
+from dnagoat.errors import DatasetError
 from dnagoat.evaluation.measure import MeasureOptions
 from dnagoat.evaluation.results import ensure
 from dnagoat.evaluation.scoring import ladder
@@ -70,8 +70,6 @@ def test_computed_once(make_run: MakeRun, monkeypatch: pytest.MonkeyPatch) -> No
     first = ensure(run, "nll", QUICK)
     monkeypatch.setattr(Run, "model", lambda *_: pytest.fail("the model was opened again"))
     assert ensure(run, "nll", QUICK) == first == read_json(run.path / "evaluation" / "nll-test.json")
-    with pytest.raises(OptionError, match="block"):
-        ensure(run, "nll", QUICK.but(block=200))
     # Another measure of the same bases, in other blocks, needs no other scores: those of each base are kept.
     other = ensure(run, "strata", QUICK.but(block=200))
     assert (other["count"], other["pieces"]) == (first["count"], first["pieces"])

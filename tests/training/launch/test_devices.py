@@ -122,7 +122,7 @@ class Board(dict[str, str]):
         return self[key].encode()
 
 
-@pytest.mark.parametrize(("names", "fault"), [(["a", "b"], None), (["a", "a"], "2 processes .* 1 GPUs")])
+@pytest.mark.parametrize(("names", "fault"), [(["a", "b"], None), (["a", "a"], "2 processes .* 1 of its GPUs")])
 def test_two_processes_never_have_one_gpu(names: list[str], fault: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under SLURM each may be shown its own as cuda:0: that is no fault."""
     board = Board({"device 1": f"cuda node1 {names[1]}"})
