@@ -37,10 +37,10 @@ def cards(results: Results, warnings: Warnings) -> list[Card]:
             "Speed of training",
             whole(run.speed),
             "bases/s" if run.speed else "",
-            str(run.summary.get("device_name") or run.summary.get("device") or ""),
+            f"{run.arm}, on {run.summary.get('device_name') or run.summary.get('device') or 'an unknown device'}",
             warnings.of(run, "speed"),
         ),
-        Card("Bases seen", large(run.last("bases")), "", "read in training", warnings.of(run, "bases")),
+        Card("Bases seen", large(run.last("bases")), "", _reading(run), warnings.of(run, "bases")),
     ]
 
 
@@ -69,10 +69,21 @@ def _likelihood(results: Results, run: RunResults, warnings: Warnings) -> Card:
 def _gain(run: RunResults, warnings: Warnings) -> Card:
     rung = best_baseline(run.nll("test"))
     gain = (rung or {}).get("gain")
-    under = f"over {rung['name']} at {decimals(rung['value'])}" if rung else "no counts"
-    bounds = interval((rung or {}).get("gain_interval"), sign=True)
-    said = f"{under}{f'; {bounds}' if bounds else ''}"
-    return Card("Gain over counting", decimals(gain, sign=True), "", said, warnings.of(run, "test"))
+    if rung is None or gain is None:
+        return Card("Gain over counting", UNKNOWN, "", "no counts", warnings.of(run, "test"))
+    bounds = interval(rung.get("gain_interval"), sign=True)
+    said = f"{rung['name']} is at {decimals(rung['value'])}{f'; {bounds} on the same bases' if bounds else ''}"
+    unit = "gained" if gain > 0 else "lost"
+    return Card("Gain over counting", decimals(abs(gain)), unit, said, warnings.of(run, "test"))
+
+
+def _reading(run: RunResults) -> str:
+    """How long one run took to read them, at its speed."""
+    bases = run.last("bases")
+    if not bases or not run.speed:
+        return "read by one run"
+    minutes = bases / run.speed / 60
+    return f"read by one run, in {'under a minute' if minutes < 1 else counted(minutes, 'minute')}"
 
 
 def _correlation(run: RunResults, warnings: Warnings) -> Card:
@@ -80,13 +91,14 @@ def _correlation(run: RunResults, warnings: Warnings) -> Card:
     pooled = found.get("gc", {}).get("pooled") or {}
     value, bounds = pooled.get("r"), interval(pooled.get("interval"), 2)
     warning = "; ".join([*found.get("warnings", []), *filter(None, [warnings.of(run, "generation")])])
-    return Card("GC %, Pearson r", decimals(value, 3), "", bounds or "not measured", warning)
+    said = f"written against true DNA; {bounds}" if bounds else "not measured"
+    return Card("GC %, Pearson r", decimals(value, 3), "", said, warning)
 
 
 def _memory(run: RunResults, warnings: Warnings) -> Card:
     peak = run.peak("cuda_allocated_peak")
     if peak:
-        return Card("Peak CUDA memory", gibibytes(peak), "", "allocated", warnings.of(run, "memory"))
+        return Card("Peak CUDA memory", gibibytes(peak), "", f"{run.arm}, allocated", warnings.of(run, "memory"))
     resident = run.peak("resident_peak")
-    under = f"no GPU; the process took {gibibytes(resident)}" if resident else "no GPU"
+    under = f"no GPU; a run took {gibibytes(resident)}" if resident else "no GPU"
     return Card("Peak CUDA memory", UNKNOWN, "", under)

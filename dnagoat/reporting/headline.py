@@ -69,7 +69,7 @@ def of_comparison(comparison: dict[str, Any]) -> str:
 
 
 VERDICTS = {
-    "better": "others too",
+    "better": "by less",
     "not distinguishable": "undecided",
     "worse": "worse",
     "too few seeds": "without verdict",

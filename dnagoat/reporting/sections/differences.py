@@ -52,9 +52,8 @@ def draw_verdict(results: Results) -> Figure | None:
     noise = [seed - own["value"] for seed in own["by_seed"]]
     seeds = counted(len(noise), "seed")
     reading = (
-        f"A large dot is the mean of {seeds} and a small one a single seed; the line is the 95 % interval, for another "
-        f"seed and for another stretch of genome, and the grey band is how far the seeds of {reference['name']} lie "
-        "apart."
+        f"A large mark is the mean of {seeds}, a small dot a single seed, the line the 95 % interval over seeds and "
+        f"over stretches of the genome. The grey band is how far the seeds of {reference['name']} lie apart."
     )
     limits = (
         "Each end of the line is the farther one of two intervals: over seeds (training again) and over blocks of the "
