@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks" / "awkward.py"
+SCRIPT = Path(__file__).parents[3] / "benchmarks" / "awkward_files.py"
 
 
 def test_every_file_gets_its_bases_or_a_sentence(shared: Path, tmp_path: Path) -> None:

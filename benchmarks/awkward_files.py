@@ -1,6 +1,6 @@
 """What does each awkward file get: its exact bases, or one clear sentence?
 
-    python benchmarks/awkward.py FOLDER
+    python benchmarks/awkward_files.py FOLDER
 
 Prepares every file of FOLDER with a window of 16 and a split by blocks, compares the stored bases with a plain reading
 of the file (written here, sharing nothing with the library), and prints one row a file. Exits 1 on wrong bases or on a
