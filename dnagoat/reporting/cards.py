@@ -87,10 +87,9 @@ def _reading(run: RunResults) -> str:
 
 
 def _correlation(run: RunResults, warnings: Warnings) -> Card:
-    found = run.measures.get("generation") or {}
-    pooled = found.get("gc", {}).get("pooled") or {}
-    value, bounds = pooled.get("r"), interval(pooled.get("interval"), 2)
-    warning = "; ".join([*found.get("warnings", []), *filter(None, [warnings.of(run, "generation")])])
+    own = run.measures.get("generation", {}).get("warnings", [])
+    value, bounds = run.gc.get("r"), interval(run.gc.get("interval"), 2)
+    warning = "; ".join([*own, *filter(None, [warnings.of(run, "generation")])])
     said = f"written against true DNA; {bounds}" if bounds else "not measured"
     return Card("GC %, Pearson r", decimals(value, 3), "", said, warning)
 

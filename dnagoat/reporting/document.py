@@ -56,12 +56,10 @@ class Report:
     def figures(self) -> list[Figure]:
         return [*filter(None, [self.hero]), *(figure for part in self.parts for figure in part.figures)]
 
-    def notes(self) -> Notes:
-        """What hinders the comparison; what limits the verdict comes first."""
+    def notes(self) -> tuple[Notes, tuple[int, ...]]:
+        """What hinders the comparison, and the numbers of what limits the verdict, which comes first."""
         notes = Notes(self.warnings.sentences)
-        for remark in self.verdict.remarks:
-            notes.add(remark)
-        return notes
+        return notes, tuple(notes.add(remark) for remark in self.verdict.remarks)
 
     def html(self) -> str:
         return page(self)

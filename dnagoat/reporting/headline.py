@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dnagoat.evaluation.scoring.verdict_rule import judged_split
 from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.wording import counted
 
@@ -45,7 +46,7 @@ def of_one(name: str, nll: float, gain: float | None, beats: bool | None) -> str
 def of_comparison(comparison: dict[str, Any]) -> str:
     """The best arm against the reference by the rule of the comparison, and in a word the others."""
     reference, *others = comparison["arms"]
-    split = "test" if "test" in reference["splits"] else "val"
+    split = judged_split(comparison["arms"])
     calls = {arm["name"]: arm["splits"][split]["all"]["difference"] for arm in others}
     if not calls:
         return _sentence([f"Only {reference['name']} was trained: nothing to compare", "Nothing to compare"])

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def in_markdown(report: Report) -> str:
-    notes = report.notes()
-    first = list(_first_screen(report, notes))
+    notes, remarks = report.notes()
+    first = list(_first_screen(report, notes, remarks))
     parts = [text for part in report.parts for text in _part(part, notes)]
     methods = ["## Methods", *report.methods.paragraphs, notes.numbered(report.methods.settings).markdown()]
     commands = ["Commands that repeat this:", "```sh\n" + "\n".join(report.methods.commands) + "\n```"]
@@ -25,11 +25,10 @@ def in_markdown(report: Report) -> str:
     return "\n\n".join([*first, *noted, *parts, *methods, *commands]) + "\n"
 
 
-def _first_screen(report: Report, notes: Notes) -> Iterator[str]:
-    numbers = tuple(notes.add(remark) for remark in report.verdict.remarks)
+def _first_screen(report: Report, notes: Notes, remarks: tuple[int, ...]) -> Iterator[str]:
     yield f"# {report.title}"
     yield report.subtitle
-    yield f"**{marked(report.verdict.headline, numbers)}**"
+    yield f"**{marked(report.verdict.headline, remarks)}**"
     if report.hero:
         yield _figure(report.hero, notes)
     shown = [(card, marked(f"{card.text} {card.unit}".strip(), notes.number(card.warning))) for card in report.cards]

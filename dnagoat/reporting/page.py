@@ -29,9 +29,8 @@ def page(report: Report) -> str:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
-    styles, notes = looks(report.results.arms), report.notes()
+    styles, (notes, remarks) = looks(report.results.arms), report.notes()
     arms = {arm: f"arm-{rank}" for rank, arm in enumerate(styles)}
-    remarks = tuple(notes.add(remark) for remark in report.verdict.remarks)
     first = {
         "remarks": remarks,
         "hero": report.hero and _drawn(report.hero, notes, arms),

@@ -67,6 +67,11 @@ class RunResults:
         """The largest value of a metric, or None where it was never known."""
         return max((row[key] for row in self.metrics if row.get(key) is not None), default=None)
 
+    @property
+    def gc(self) -> Result:
+        """`r` of GC % along all windows of generated DNA, and its `interval`; empty where nothing was generated."""
+        return self.measures.get("generation", {}).get("gc", {}).get("pooled") or {}
+
     def last(self, key: str) -> Any:
         """The newest value of a metric that is not null, or None."""
         return next((row[key] for row in reversed(self.metrics) if row.get(key) is not None), None)

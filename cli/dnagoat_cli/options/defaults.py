@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
 from dnagoat_cli.options.runs import OneRun, Shared
 from dnagoat_cli.options.unfold import paths
+
+if TYPE_CHECKING:
+    from dnagoat.config import ModelConfig, TrainConfig
 
 
 class WithPresets(TyperCommand):
@@ -53,31 +57,32 @@ def whole_names() -> Iterator[None]:
 
 def by_preset(path: str) -> str:
     """`tiny, paper: 8; small: 16; 125m: 64`; the value alone where all have it, nothing where they have none."""
-    from dnagoat.training.presets import PRESETS
 
-    named: dict[str, list[str]] = {}
-    for name, (model, train) in PRESETS.items():
-        value: Any = {"model": model, "train": train}
-        for part in path.split("."):
-            value = value[part] if isinstance(value, dict) else getattr(value, part)
-        named.setdefault(_said(value), []).append(name)
-    return _listed(named)
+    def said(model: ModelConfig, train: TrainConfig) -> str:
+        room, *fields = path.split(".")
+        return _said(reduce(getattr, fields, {"model": model, "train": train}[room]))
+
+    return _listed(said)
 
 
 def of_scheme(owner: str, field: str) -> str:
     """The same of a setting of a position scheme, as its option takes it."""
+
+    def said(model: ModelConfig, train: TrainConfig) -> str:
+        settings = model.position.but(name=owner).settings
+        value = getattr(settings, field)
+        return _said(value if value is None or value is False else settings.options()[field].write(value))
+
+    return _listed(said)
+
+
+def _listed(said: Callable[[ModelConfig, TrainConfig], str]) -> str:
+    """What is said of each preset; those of which the same is said stand together."""
     from dnagoat.training.presets import PRESETS
 
     named: dict[str, list[str]] = {}
-    for name, (model, _) in PRESETS.items():
-        settings = model.position.but(name=owner).settings
-        value = getattr(settings, field)
-        option = settings.options()[field]
-        named.setdefault(_said(value if value is None or value is False else option.write(value)), []).append(name)
-    return _listed(named)
-
-
-def _listed(named: dict[str, list[str]]) -> str:
+    for name, (model, train) in PRESETS.items():
+        named.setdefault(said(model, train), []).append(name)
     if len(named) == 1:
         return next(iter(named))
     return "; ".join(f"{', '.join(presets)}: {value or 'none'}" for value, presets in named.items())

@@ -73,9 +73,8 @@ class Comparison:
         """How many runs of each arm are trained, at all rates of the first seed and at the best of the others."""
         return max(1, len(self.rates)) + self.seeds - 1
 
-    def known_runs(self, place: int) -> list[PlannedRun]:
+    def known_runs(self, arm: NamedArm) -> list[PlannedRun]:
         """The runs of an arm whose rate is known before any is trained: all, or the first seed's at every rate."""
-        arm = self.arms[place]
         if len(self.rates) > 1:
             return [self._plan(arm, 0, rate) for rate in self.rates]
         return [self._plan(arm, seed, self._rates()[0]) for seed in range(self.seeds)]

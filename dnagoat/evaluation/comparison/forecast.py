@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from dnagoat.training.plan import RunCost, plan, with_speed
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.comparison.experiment import Comparison
+    from dnagoat.training.launch.side_by_side import PlannedRun
 
 
 @dataclass(frozen=True)
@@ -55,18 +57,28 @@ def foresee(
     Errors are those of the comparison itself.
     """
     comparison.refuse_mixture()
+    runs = [comparison.known_runs(arm) for arm in comparison.arms]
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        arms = [_of_arm(comparison, place, device, progress) for place in range(len(comparison.arms))]
+        arms = [
+            _of_arm(comparison, label, arm.setting, own, device, progress)
+            for label, arm, own in zip(comparison.labels, comparison.arms, runs, strict=True)
+        ]
     finally:
         torch.set_num_threads(before)
-    runs = [run for place in range(len(arms)) for run in comparison.known_runs(place)]
-    return Forecast(arms, [str(comparison.out / FILE), *(f"{run.out}/" for run in runs)], jobs, str(device))
+    files = [str(comparison.out / FILE), *(f"{run.out}/" for own in runs for run in own)]
+    return Forecast(arms, files, jobs, str(device))
 
 
-def _of_arm(comparison: Comparison, place: int, device: torch.device, progress: Progress) -> ArmForecast:
-    label, runs = comparison.labels[place], comparison.known_runs(place)
+def _of_arm(
+    comparison: Comparison,
+    label: str,
+    setting: str,
+    runs: Sequence[PlannedRun],
+    device: torch.device,
+    progress: Progress,
+) -> ArmForecast:
     config = runs[0].config
     progress(f"measuring the speed of {label}", 0, 0)
     cost = with_speed(plan(config, device, Execution(), dataset=comparison.dataset), config, device)
@@ -75,5 +87,4 @@ def _of_arm(comparison: Comparison, place: int, device: torch.device, progress: 
     bases = left * config.train.batch_size * config.model.context
     speed = cost.tokens_per_second or float("nan")
     done = sum(run.done for run in runs)
-    setting = comparison.arms[place].setting
     return ArmForecast(label, setting, len(runs) + later, done, left, cost, bases / speed / 3600)

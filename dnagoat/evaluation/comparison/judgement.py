@@ -24,7 +24,7 @@ from dnagoat.evaluation.scoring.intervals import BLOCK_BASES, LEVEL, RESAMPLES, 
 from dnagoat.evaluation.scoring.likelihood import Scores, piece_sums
 from dnagoat.evaluation.scoring.pieces import blocks_of
 from dnagoat.evaluation.scoring.scored import scores_of
-from dnagoat.evaluation.scoring.verdict_rule import Judgement, judge
+from dnagoat.evaluation.scoring.verdict_rule import Judgement, judge, judged_split
 from dnagoat.files import read_json
 from dnagoat.genome.alphabet import MASKED
 from dnagoat.genome.dataset import Dataset
@@ -224,7 +224,7 @@ def _taken(path: Path) -> Result:
 def sentence(rows: Sequence[Result]) -> str:
     """The verdicts on the test split (validation where there is none), each arm against the first."""
     reference, *others = rows
-    split = "test" if "test" in reference["splits"] else "val"
+    split = judged_split(rows)
     said = []
     for row in others:
         found = row["splits"][split]["all"]["difference"]

@@ -11,8 +11,9 @@ others), and the block bootstrap of their mean (another stretch of genome would)
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -58,6 +59,11 @@ class Judgement:
             few = f"{counted(len(self.by_seed), 'seed')} {say} something of these models, not of the method"
             said.append(f"{few}; train {FEWEST_SEEDS} or more")
         return said
+
+
+def judged_split(arms: Sequence[Mapping[str, Any]]) -> Literal["test", "val"]:
+    """The split that the verdict on these arms is of: the test split, validation where there is none."""
+    return "test" if "test" in arms[0]["splits"] else "val"
 
 
 def side(interval: Interval | None) -> int:

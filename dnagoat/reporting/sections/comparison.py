@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from statistics import median
 
+from dnagoat.evaluation.scoring.verdict_rule import judged_split
 from dnagoat.reporting.cells import estimate
 from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, listed, whole
 from dnagoat.reporting.section import Question, Section
@@ -24,16 +25,16 @@ UNSTEADY = (
 def every_table(comparison: Result) -> list[Table]:
     """Verdicts, strata, cost and the bases that it took: what `dnagoat compare` shows at its end."""
     splits = [split for split in SPLITS if split in comparison["arms"][0]["splits"]]
-    made = [table for split in splits for table in of_split(comparison, split)]
+    made = [table for split in splits for table in (verdicts(comparison, split), *origins(comparison, split))]
     return [*made, costs(comparison), *_reached(comparison)]
 
 
-def of_split(comparison: Result, split: str) -> list[Table]:
-    """The verdicts on one split, and where they come from."""
+def origins(comparison: Result, split: str) -> list[Table]:
+    """Where the differences on one split come from."""
     known = comparison["arms"][0]["splits"][split]
-    reference, on = comparison["reference"], "" if split == _split(comparison) else f"-{split}"
+    reference, on = comparison["reference"], "" if split == judged_split(comparison["arms"]) else f"-{split}"
     where = f", on {SPLITS[split].lower()}" if on else ""
-    made = [verdicts(comparison, split)]
+    made = []
     if "repeat" in known:
         title = f"Where the difference to {reference} comes from{where}"
         made.append(by_stratum(comparison, split, f"comparison-strata{on}", title, ["repeat", "unique"]))
@@ -43,13 +44,9 @@ def of_split(comparison: Result, split: str) -> list[Table]:
     return made
 
 
-def _split(comparison: Result) -> str:
-    return "test" if "test" in comparison["arms"][0]["splits"] else "val"
-
-
 def verdicts(comparison: Result, split: str) -> Table:
     """One row an arm: NLL over seeds, paired difference with both intervals, the call."""
-    reference, judged = comparison["reference"], _split(comparison)
+    reference, judged = comparison["reference"], judged_split(comparison["arms"])
     columns = [
         Column("nll", f"{SPLITS[split]} NLL, mean of seeds", "nats per base"),
         Column("difference", f"Difference to {reference}", "nats per base"),
@@ -201,8 +198,12 @@ def _judged(results: Results, made: Callable[[Result], Iterable[Table]]) -> list
     return list(made(results.comparison)) if results.comparison else []
 
 
+def _on_all(comparison: Result) -> list[Table]:
+    return [verdicts(comparison, judged_split(comparison["arms"]))]
+
+
 def _by_bases(comparison: Result) -> list[Table]:
-    return of_split(comparison, _split(comparison))[1:]
+    return origins(comparison, judged_split(comparison["arms"]))
 
 
 def _reached(comparison: Result) -> list[Table]:
@@ -211,7 +212,7 @@ def _reached(comparison: Result) -> list[Table]:
 
 COMPARISON = Section(
     Question.BETTER,
-    tables=lambda results, warnings: _judged(results, lambda comparison: [verdicts(comparison, _split(comparison))]),
+    tables=lambda results, warnings: _judged(results, _on_all),
 )
 ORIGINS = Section(
     Question.WHERE,

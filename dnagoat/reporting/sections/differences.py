@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dnagoat.evaluation.scoring.verdict_rule import judged_split
 from dnagoat.reporting.cells import called
 from dnagoat.reporting.drawing.figure import Figure, canvas, name_rows, panels_of
 from dnagoat.reporting.drawing.marks import Bounds, draw_estimate, mark
@@ -46,7 +47,7 @@ def draw_verdict(results: Results) -> Figure | None:
     reference, *arms = results.comparison["arms"]
     if not arms:
         return None
-    split = "test" if "test" in reference["splits"] else "val"
+    split = judged_split(results.comparison["arms"])
     rows = [_row(arm["name"], arm["splits"][split]["all"]["difference"]) for arm in arms]
     own = reference["splits"][split]["all"]
     noise = [seed - own["value"] for seed in own["by_seed"]]
@@ -155,21 +156,24 @@ def draw_origins(results: Results) -> Figure | None:
     if comparison is None or len(comparison["arms"]) < 2:
         return None
     reference, *arms = comparison["arms"]
-    split = "test" if "test" in reference["splits"] else "val"
+    split = judged_split(comparison["arms"])
     strata = [name for name in reference["splits"][split] if name != "all"]
     if not strata:
         return None
     styles = looks(results.arms)
-    names = _spoken(results)
+    spoken = _spoken(results)
+    rows = {
+        spoken.get(stratum, stratum): [_row(arm["name"], arm["splits"][split][stratum]["difference"]) for arm in arms]
+        for stratum in strata
+    }
     with drawing():
-        rows = -(-len(strata) // 2)
-        figure, axes = panels_of(len(strata), 2, height=0.6 + (0.55 + 0.26 * len(arms)) * rows)
-        for panel, stratum in zip(axes, strata, strict=True):
-            found = [_row(arm["name"], arm["splits"][split][stratum]["difference"]) for arm in arms]
+        height = 0.6 + (0.55 + 0.26 * len(arms)) * -(-len(strata) // 2)
+        figure, axes = panels_of(len(strata), 2, height=height)
+        for panel, (stratum, found) in zip(axes, rows.items(), strict=True):
             panel.axvline(0, color=MUTED.light, linewidth=1, zorder=1)
             for place, row in enumerate(found):
                 draw_estimate(panel, row.value, row.bounds, place, styles[row.arm], row.arm, row.said)
-            panel.set_title(names.get(stratum, stratum))
+            panel.set_title(stratum)
             panel.locator_params(axis="x", nbins=4)
             name_rows(panel, [(row.name, row.arm) for row in found])
         figure.supxlabel(
@@ -177,11 +181,7 @@ def draw_origins(results: Results) -> Figure | None:
             "worse \N{RIGHTWARDS ARROW}",
             fontsize=9.5,
         )
-    told = [
-        f"{names.get(stratum, stratum)}: "
-        + listed([_row(arm["name"], arm["splits"][split][stratum]["difference"]).said for arm in arms])
-        for stratum in strata
-    ]
+    told = [f"{stratum}: {listed([row.said for row in found])}" for stratum, found in rows.items()]
     return Figure(
         "comparison-strata",
         "In which bases does the difference lie?",

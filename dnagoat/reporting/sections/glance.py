@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dnagoat.evaluation.scoring.verdict_rule import judged_split
 from dnagoat.reporting.cells import called, estimate, row_of
 from dnagoat.reporting.numbers import UNKNOWN, gibibytes, whole
 from dnagoat.reporting.paired import differences
@@ -53,10 +54,10 @@ def _of_runs(results: Results) -> list[Row]:
 
 
 def _of_arms(results: Results, comparison: Result) -> list[Row]:
-    firsts = {run.arm: run for run in results.firsts}
+    firsts, split = {run.arm: run for run in results.firsts}, judged_split(comparison["arms"])
     rows = []
     for arm in comparison["arms"]:
-        here = arm["splits"].get("test", arm["splits"].get("val", {}))["all"]
+        here = arm["splits"][split]["all"]
         nll = estimate(here["value"], here["interval"])
         rows.append(Row(arm["name"], [nll, _judged(here["difference"]), *_rest(firsts[arm["name"]])], arm["name"]))
     return rows
@@ -73,11 +74,10 @@ def _judged(found: Result | None) -> Cell:
 def _rest(run: RunResults) -> list[Cell]:
     """Gain over the best of the counts, GC %, memory, speed."""
     rung = best_baseline(run.nll("test")) or {}
-    pooled = run.measures.get("generation", {}).get("gc", {}).get("pooled") or {}
     cuda, resident = run.peak("cuda_allocated_peak"), run.peak("resident_peak")
     return [
         estimate(rung.get("gain"), rung.get("gain_interval"), sign=True),
-        estimate(pooled.get("r"), pooled.get("interval"), 3),
+        estimate(run.gc.get("r"), run.gc.get("interval"), 3),
         Cell(gibibytes(cuda or resident), cuda or resident, under="CUDA" if cuda else "resident"),
         Cell(whole(run.speed), run.speed),
     ]

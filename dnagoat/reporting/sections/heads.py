@@ -80,10 +80,14 @@ def edges(distances: Sequence[float]) -> Floats:
 
 def weights(distances: Sequence[float], log_prior: Sequence[float], bins: Floats) -> Floats:
     """How much of the weight lies in each field, in all 1; a distance stands for those up to the next that is known."""
-    at, weight = np.asarray(distances, float), np.exp(np.asarray(log_prior, float) - max(log_prior))
-    weight *= np.diff(at, append=at[-1] + 1)
-    found, _ = np.histogram(at, bins, weights=weight)
+    found, _ = np.histogram(distances, bins, weights=_weight(distances, log_prior))
     return np.asarray(found / found.sum())
+
+
+def _weight(distances: Sequence[float], log_prior: Sequence[float]) -> Floats:
+    """What each distance has, and those that it stands for: up to a factor."""
+    weight = np.exp(np.asarray(log_prior, float) - max(log_prior))
+    return np.asarray(weight * np.diff(distances, append=distances[-1] + 1))
 
 
 def _draw_shares(panel: Axes, shares: Sequence[Floats], bins: Floats, colour: str) -> None:
@@ -136,7 +140,7 @@ def _when(place: int, told: int) -> str:
 
 def _reach(distances: Sequence[float], log_prior: Sequence[float]) -> float:
     """The distance within which half of the weight lies."""
-    weight = np.exp(np.asarray(log_prior, float) - max(log_prior)) * np.diff(distances, append=distances[-1] + 1)
+    weight = _weight(distances, log_prior)
     return float(distances[int(np.searchsorted(np.cumsum(weight), weight.sum() / 2))])
 
 

@@ -7,7 +7,7 @@ from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
 from dnagoat.reporting.paired import Paired, differences
 from dnagoat.reporting.sections.baselines import best_baseline
-from dnagoat.reporting.sources import Result, Results
+from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.table import Cell, Column, Table
 from dnagoat.wording import counted
 
@@ -33,7 +33,7 @@ def outcome(results: Results, warnings: Warnings) -> Table:
             _gain(test),
             _nll(test, "bits", "bits_interval", ""),
             _nll(val, "value", "interval", warnings.of(run, "val")),
-            _correlation(run.measures.get("generation"), warnings.of(run, "generation")),
+            _correlation(run, warnings.of(run, "generation")),
         ]
         rows.append(row_of(results, run, cells))
     chosen = "The validation split chose the checkpoint, so its number flatters the model."
@@ -73,10 +73,10 @@ def _best_count(results: Results) -> str:
     return f"Best baseline: {rung['name']}, {value} nats per base on the same bases; a gain above 0 beats it."
 
 
-def _correlation(generation: Result | None, warning: str) -> Cell:
-    pooled = (generation or {}).get("gc", {}).get("pooled") or {}
-    said = "; ".join([*(generation or {}).get("warnings", []), *([warning] if warning else [])])
-    return estimate(pooled.get("r"), pooled.get("interval"), 3, warning=said)
+def _correlation(run: RunResults, warning: str) -> Cell:
+    own = run.measures.get("generation", {}).get("warnings", [])
+    said = "; ".join([*own, *([warning] if warning else [])])
+    return estimate(run.gc.get("r"), run.gc.get("interval"), 3, warning=said)
 
 
 def _scored(results: Results) -> str:

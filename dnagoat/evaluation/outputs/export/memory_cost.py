@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "without-memory.json"
 FORMAT: Final = 1
-HELD_OUT: Final = 256  # validation windows
+WINDOWS: Final = 256  # validation windows
 GUESS: Final = math.log(4)  # nats of a base of which nothing is known
 
 
@@ -95,7 +95,7 @@ def _measure(whole: DnaLM, alone: DnaLM, data: Dataset, device: str, progress: P
     from dnagoat.evaluation.scoring.scored import pieces_of
     from dnagoat.training.launch.processes import pick_device
 
-    options, place = MeasureOptions(split="val", windows=HELD_OUT), pick_device(device)
+    options, place = MeasureOptions(split="val", windows=WINDOWS), pick_device(device)
     pieces = pieces_of(data, options)
     with_memory, without = (
         score(
