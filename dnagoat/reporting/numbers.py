@@ -23,6 +23,12 @@ def interval(bounds: Any, digits: int = 4, *, sign: bool = False) -> str:
     return f"{decimals(low, digits, sign=sign)} to {decimals(high, digits, sign=sign)}"
 
 
+def with_interval(value: float | None, bounds: Any, digits: int = 4, *, sign: bool = False) -> str:
+    """`0.234 (0.123 to 0.456)`; the number alone where it has no interval."""
+    said = interval(bounds, digits, sign=sign)
+    return decimals(value, digits, sign=sign) + (f" ({said})" if said else "")
+
+
 def whole(value: float | None) -> str:
     return UNKNOWN if value is None else f"{round(value):,}"
 

@@ -9,7 +9,7 @@ from dnagoat.reporting.cells import called, estimate
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.drawing.figure import Figure, canvas, name_rows
 from dnagoat.reporting.drawing.marks import draw_estimate, mark
-from dnagoat.reporting.numbers import decimals, interval, listed
+from dnagoat.reporting.numbers import decimals, listed, with_interval
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import MUTED, Look, drawing, looks
 from dnagoat.reporting.table import Column, Row, Table
@@ -67,7 +67,7 @@ def _draw_rows(rows: list[tuple[str, str | None, Result]], split: str, styles: d
         figure, (panel,) = canvas(height=0.8 + 0.27 * len(rows))
         for place, (name, arm, result) in enumerate(rows):
             value, bounds = float(result["value"]), result.get("interval")
-            said = f"{name}: {decimals(value)}{f' ({interval(bounds)})' if bounds else ''} nats per base"
+            said = f"{name}: {with_interval(value, bounds)} nats per base"
             draw_estimate(panel, value, bounds, place, styles.get(arm or ""), arm, said)
             words = panel.annotate(
                 decimals(value), ((bounds or [value])[-1], place), xytext=(6, 0), textcoords="offset points",

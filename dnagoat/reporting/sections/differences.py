@@ -10,7 +10,7 @@ from dnagoat.evaluation.scoring.verdict_rule import judged_split
 from dnagoat.reporting.cells import called
 from dnagoat.reporting.drawing.figure import Figure, canvas, name_rows, panels_of
 from dnagoat.reporting.drawing.marks import Bounds, draw_estimate, mark
-from dnagoat.reporting.numbers import decimals, interval, listed, whole
+from dnagoat.reporting.numbers import decimals, listed, whole, with_interval
 from dnagoat.reporting.paired import differences
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.style import GRID, MUTED, TEXT, Look, drawing, looks
@@ -36,8 +36,8 @@ class Row:
 
     @property
     def said(self) -> str:
-        bounds = f" ({interval(self.bounds, sign=True)})" if self.bounds else ""
-        return f"{self.name}: {decimals(self.value, sign=True)}{bounds}{f', {self.call}' if self.call else ''}"
+        call = f", {self.call}" if self.call else ""
+        return f"{self.name}: {with_interval(self.value, self.bounds, sign=True)}{call}"
 
 
 def draw_verdict(results: Results) -> Figure | None:

@@ -9,7 +9,7 @@ from dnagoat.reporting.cells import called, estimate, share, warnings_of
 from dnagoat.reporting.comparability import Warnings, bases_of, same_bases, settings_of
 from dnagoat.reporting.drawing.figure import BANDS, Figure, canvas, legend_above, name_rows, panels_of
 from dnagoat.reporting.drawing.marks import draw_band, draw_curve, draw_estimate
-from dnagoat.reporting.numbers import UNKNOWN, decimals, interval, listed, percent, whole
+from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, percent, whole, with_interval
 from dnagoat.reporting.section import Need, Question, Section
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.style import Look, drawing, looks
@@ -160,8 +160,7 @@ def _line(panel: Axes, points: list[tuple[float, Result]], look: Look, arm: str,
 
 
 def _said(arm: str, stratum: Result) -> str:
-    bounds = f" ({interval(stratum['interval'])})" if stratum["interval"] else ""
-    return f"{arm}, {stratum['name']}: {decimals(stratum['value'])}{bounds}"
+    return f"{arm}, {stratum['name']}: {with_interval(stratum['value'], stratum['interval'])}"
 
 
 def _group(result: Result, name: str) -> list[dict[str, Any]]:
