@@ -93,7 +93,32 @@ def test_the_image_is_plain_unless_a_compiler_is_asked_for() -> None:
     assert "g++" in runtime and "CACHE_DIR" not in runtime and "/tmp" not in runtime
 
 
+def test_the_images_script_runs_every_docker_command_of_the_guide(tmp_path: Path) -> None:
+    """On a machine whose tools only say what they were asked: small sizes, and all else as the guide has it."""
+    log, tools = tmp_path / "calls", tmp_path / "bin"
+    tools.mkdir()
+    for name, says in (("debootstrap", ""), ("chown", ""), ("find", ""), ("buildah", "box")):
+        (tools / name).write_text(f'#!/bin/sh\necho {name} "$@" >> {log}\necho {says}\n')
+        (tools / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "TMPDIR": str(tmp_path)}
+    subprocess.run(["bash", str(ROOT / "benchmarks/image.sh"), "--volume", "/a:/b"], env=environment, check=True)
+    ran = [line for line in log.read_text().splitlines() if line.startswith("buildah run")]
+    assert all(line.startswith("buildah run --volume /a:/b --env HOME=/ --user 4321:4321") for line in ran)
+    given = [line.partition(" box -- ")[2] for line in ran]
+    for line in docker_runs():
+        words = re.sub("8 -m", "2 -m", line.partition(" dnagoat ")[2].replace("hg38", "demo"))
+        assert any(words in call for call in given), words
+    assert sum("--compile" in call for call in given) == 2
+    assert len(list(tmp_path.iterdir())) == 2  # nothing is left of what it made
+
+
+def docker_runs() -> list[str]:
+    """A line each, with single spaces."""
+    lines = [" ".join(line.split()) for line in GUIDE.replace("\\\n", " ").splitlines()]
+    return [line for line in lines if line.startswith("docker run")]
+
+
 def test_every_docker_command_is_run_as_oneself() -> None:
-    runs = [line for line in GUIDE.replace("\\\n", " ").splitlines() if line.startswith("docker run")]
+    runs = docker_runs()
     assert len(runs) >= 5 and all('--user "$(id -u):$(id -g)"' in line for line in runs)
     assert all("--ipc=host" in line for line in runs if "torchrun" in line)

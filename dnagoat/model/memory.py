@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from dnagoat.config import ModelConfig
 from dnagoat.counts.memory.experts import experts_of
 from dnagoat.counts.memory.features import AGREED, FADES, LEVELS, STREAK, Features, blank
+from dnagoat.model.sending import send
 
 if TYPE_CHECKING:
     from dnagoat.counts.memory.reading import Reader
@@ -124,4 +125,4 @@ class Memory(nn.Module):
 
 def tensors(features: Features, device: torch.device) -> Features:
     """NumPy's arrays as tensors on a device."""
-    return Features(*(torch.from_numpy(array).to(device, non_blocking=True) for array in features))
+    return Features(*(send(array, device) for array in features))

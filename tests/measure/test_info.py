@@ -30,6 +30,15 @@ def test_info_draws_and_speaks_json() -> None:
     assert json.loads(spoken.stdout)["self_test"] is None
 
 
+def test_info_shows_the_driver_and_what_torch_is_built_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dnagoat.measure.environment.nvidia_driver", lambda: "535.104.05")
+    monkeypatch.setattr("torch.version.cuda", "13.0")
+    monkeypatch.setattr("dnagoat.measure.environment.idle_gpu", lambda: "there is a GPU that torch cannot use")
+    drawn = " ".join(CliRunner().invoke(app, ["info"]).stdout.split())
+    assert "NVIDIA driver 535.104.05 torch is built for CUDA 13.0" in drawn
+    assert "there is a GPU that torch cannot use" in drawn
+
+
 @pytest.mark.parametrize(("error", "code"), [(1e-7, 0), (1.0, 1)])
 def test_the_self_test_decides_the_exit_code(error: float, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def stub(device: str, length: int) -> Iterator[Parity]:

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from dnagoat.genome.alphabet import Codes, N
 from dnagoat.genome.batches import IGNORE, to_inputs_targets
+from dnagoat.model.sending import send
 from dnagoat.model.transformer import DnaLM
 
 
@@ -22,9 +23,7 @@ def inputs_targets(codes: Codes, classes: int, device: torch.device) -> tuple[Te
     A model of five classes follows the authors' protocol: no start symbol, T = W - 1, N scored; else T = W.
     """
     inputs, targets = to_inputs_targets(codes, score_n=classes == 5)
-    if device.type == "cuda":  # pinned, so that the copy runs beside the computation
-        return tuple(torch.from_numpy(a).pin_memory().to(device, non_blocking=True) for a in (inputs, targets))  # type: ignore[return-value]
-    return torch.from_numpy(inputs).to(device), torch.from_numpy(targets).to(device)
+    return send(inputs, device), send(targets, device)
 
 
 def scored(targets: Tensor) -> Tensor:

@@ -7,8 +7,11 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from dnagoat.config import RunConfig
+from dnagoat.counts.memory.features import Features
+from dnagoat.model.memory import tensors
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.step.loss import base_losses, count_scored, inputs_targets, scored, summed_loss, window_losses
 
@@ -24,6 +27,27 @@ def test_n_costs_nothing_and_the_rest_is_the_negative_log_of_its_share(config: R
     assert torch.allclose(losses[0, [0, 1, 3, 4, 5]], expected)
     assert losses[0, 2] == 0 and (losses[1] == 0).all()
     assert torch.allclose(summed_loss(logits, targets), expected.sum())
+
+
+def test_what_goes_to_a_gpu_is_pinned_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows, and what memory says of them."""
+    pinned: list[Tensor] = []
+    sent: list[tuple[bool, torch.device, bool]] = []
+
+    def pin(tensor: Tensor) -> Tensor:
+        pinned.append(tensor.clone())
+        return pinned[-1]
+
+    def to(tensor: Tensor, device: torch.device, non_blocking: bool = False) -> Tensor:
+        sent.append((any(tensor is one for one in pinned), device, non_blocking))
+        return tensor
+
+    gpu = torch.device("cuda")
+    monkeypatch.setattr(Tensor, "pin_memory", pin)
+    monkeypatch.setattr(Tensor, "to", to)
+    inputs_targets(CODES, 4, gpu)
+    tensors(Features(*(np.zeros((2, 6), np.float32) for _ in Features._fields)), gpu)
+    assert sent == [(True, gpu, True)] * (2 + len(Features._fields))
 
 
 @pytest.mark.parametrize("classes", [4, 5])

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils import _foreach_utils
 
 from dnagoat.attention import biased
 from dnagoat.attention.schemes.registry import SCHEMES
@@ -96,6 +97,28 @@ def test_positions_cost_few_launches(precision: str) -> None:
     plain, rope, goat = (launches(name, precision) for name in ("nope", "rope", "goat"))
     assert goat <= 1.15 * plain, (plain, rope, goat)
     assert rope <= 1.3 * plain, (plain, rope, goat)
+
+
+@pytest.mark.parametrize("name", ["nope", "goat", "learned periods"])
+def test_an_update_costs_few_launches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clipping and the fused AdamW: a handful, however many weights there are; a bound that a scheme keeps is one a
+    layer and parameter. Dynamo leaves the update alone, and there is nothing to gain."""
+    known = _foreach_utils._foreach_supported_types
+    monkeypatch.setattr(_foreach_utils, "_foreach_supported_types", [*known, FakeTensor])
+    for layers in (2, 8):
+        with on_the_device(ModelConfig(layers=layers, context=64, position=POSITIONS[name])) as (model, codes):
+            optimizer = adamw(model, TrainConfig())
+            optimizer.found_inf = torch.zeros((), device=NAME)  # type: ignore[attr-defined]
+            for _ in range(2):  # the first makes the moments
+                summed_loss(model(codes), codes).backward()
+                with Operations() as seen:
+                    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                    optimizer.step()
+                    model.constrain()
+        launches, groups = seen.launches, len(optimizer.param_groups)
+        assert launches.pop("clamp_", 0) <= 2 * layers
+        assert launches["_fused_adamw_"] == groups
+        assert sum(launches.values()) <= 8 + 3 * groups, launches
 
 
 GRAPHS = POSITIONS | {name: PositionConfig(name=name) for name in ("t5", "fire")}
