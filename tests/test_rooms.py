@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,3 +75,18 @@ def test_no_function_is_found_by_a_string(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not {"importlib", "import_module", "__import__"} & {*names, *imports(tree)}
+
+
+NAME = re.compile(r"[\w-][\w.-]*\.(json|jsonl|parquet|u8|html|md|csv|npz|safetensors|bed|bin)")
+
+
+def test_the_name_of_a_file_stands_in_one_module() -> None:
+    """Two modules that write the same name in full drift apart; config.json is a run's, and what transformers reads."""
+    found: dict[str, set[str]] = {}
+    for path in (*MODULES, *(ROOT / "cli").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAME.fullmatch(node.value):
+                found.setdefault(node.value, set()).add(str(path.relative_to(ROOT)))
+    assert {"comparison.json", "manifest.json", "report.html"} <= set(found)
+    twice = {name: sorted(modules) for name, modules in found.items() if len(modules) > 1}
+    assert list(twice) == ["config.json"] and len(twice["config.json"]) == 2, twice

@@ -51,6 +51,12 @@ class Places:
     report: Path
     steps: int
 
+    @property
+    def page(self) -> Path:
+        from dnagoat.reporting.document import PAGE
+
+        return self.report / PAGE
+
 
 def plan(folder: Path, steps: int | None) -> Places:
     return Places(folder / "data" / "demo", folder / "runs" / "demo", folder / "reports" / "demo", steps or STEPS)
@@ -186,11 +192,11 @@ def write_report(plan: Places, runs: Sequence[Run], force: bool) -> str:
         progress("drawing the report", 0, 0)
         remark = REMARK.format(bases=f"{runs[0].metrics()[-1]['bases']:,}")
         made = report(read(paths), command, remarks=[remark])
-    if (plan.report / "report.html").exists() and not force:
+    if plan.page.exists() and not force:
         if not made.of_same_runs(plan.report):
             raise RunError(f"{plan.report} holds the report of other runs; move it away, or give --force")
         say("the demo is complete; --force begins again")
-        page = plan.report / "report.html"
+        page = plan.page
     else:
         with show_progress("drawing the report"):
             page = made.write(plan.report, force=force)
@@ -226,11 +232,10 @@ def farewell(plan: Places, seconds: float, verdict: str) -> None:
     out.print(f"\nThree commands to try next ({int(seconds) // 60} min {int(seconds) % 60} s so far):")
     for command in next_commands(plan):
         out.print(f"  {command}", markup=False, soft_wrap=True)
-    out.print(f"\nThe page: {plan.report / 'report.html'}", markup=False, soft_wrap=True)
+    out.print(f"\nThe page: {plan.page}", markup=False, soft_wrap=True)
 
 
 def open_page(plan: Places) -> None:
     """Shows the page in a browser, where there is one."""
-    page = plan.report / "report.html"
-    if not webbrowser.open(page.resolve().as_uri()):
+    if not webbrowser.open(plan.page.resolve().as_uri()):
         say("There is no browser on this machine: copy the page to one that has.")

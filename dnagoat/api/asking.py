@@ -205,7 +205,7 @@ def report(
     (128). Beside the page: Markdown, JSON, CSV tables and figures. Errors: `RunError` (a folder cannot be read, `out`
     is taken), `OptionError`.
     """
-    from dnagoat.reporting.document import new_report
+    from dnagoat.reporting.document import PAGE, new_report
     from dnagoat.reporting.document import report as put_together
     from dnagoat.reporting.missing import measure_missing, options_for
     from dnagoat.reporting.sources import read, sources
@@ -225,7 +225,7 @@ def report(
         measure_missing(found.open_runs(results), options, skip, results=results, progress=progress, say=say)
         shown = read(folders, bench=benches, results=results, dataset=dataset)
         put_together(shown, shlex.join(map(str, words))).fill(folder)
-    return target / "report.html"
+    return target / PAGE
 
 
 def _of(run: Run | Place, results: Place | None = None) -> Run:

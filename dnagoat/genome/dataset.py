@@ -20,6 +20,7 @@ from dnagoat.files import read_json
 from dnagoat.frozen import Frozen
 from dnagoat.genome.alphabet import CODE, Codes, Ints
 from dnagoat.genome.place import OverlapRule, Strand
+from dnagoat.genome.store.folder import MANIFEST, TOKENS, WINDOWS
 from dnagoat.genome.store.tokens import map_tokens
 from dnagoat.genome.windows import SPLITS, Span, Split
 from dnagoat.wording import counted
@@ -197,7 +198,7 @@ class Dataset:
     @cached_property
     def tokens(self) -> np.memmap[tuple[int, ...], np.dtype[np.uint8]]:
         """The store (bases,): bits 0-2 code, bit 3 soft-masked."""
-        return map_tokens(self.path / "tokens.u8")
+        return map_tokens(self.path / TOKENS)
 
     @cached_property
     def windows(self) -> pd.DataFrame:
@@ -205,10 +206,10 @@ class Dataset:
         import pandas as pd
 
         try:
-            with (self.path / "windows.parquet").open("rb") as handle:
+            with (self.path / WINDOWS).open("rb") as handle:
                 return pd.read_parquet(handle)
         except (OSError, ValueError) as fault:
-            raise DatasetError(f"{self.path / 'windows.parquet'} cannot be read ({fault}); prepare it again") from None
+            raise DatasetError(f"{self.path / WINDOWS} cannot be read ({fault}); prepare it again") from None
 
     @cached_property
     def _offsets(self) -> dict[str, int]:
@@ -269,7 +270,7 @@ class Dataset:
 
 def open_dataset(path: Path) -> Dataset:
     """Opens a dataset folder; a `DatasetError` says what is wrong with one that is none."""
-    file = path / "manifest.json"
+    file = path / MANIFEST
     if not path.is_dir():
         raise DatasetError(f"{path} is not a folder; give the folder that `dnagoat prepare --out` wrote")
     if not file.exists():
@@ -278,16 +279,16 @@ def open_dataset(path: Path) -> Dataset:
         manifest = Manifest(**read_json(file))
     except Exception as fault:
         raise DatasetError(f"{file} cannot be read as a dataset's manifest: {fault}") from None
-    size = _size(path / "tokens.u8")
+    size = _size(path / TOKENS)
     if size != manifest.tally.bases:
         held = "is missing" if size is None else f"holds {counted(size, 'base')}"
-        raise DatasetError(f"{path / 'tokens.u8'} {held}, the manifest says {manifest.tally.bases:,}; prepare it again")
+        raise DatasetError(f"{path / TOKENS} {held}, the manifest says {manifest.tally.bases:,}; prepare it again")
     return Dataset(path, manifest)
 
 
 def content_of(path: Path) -> str | None:
     """The content hash that a dataset's manifest names, empty where it cannot be read; None where there is none."""
-    file = path / "manifest.json"
+    file = path / MANIFEST
     if not file.is_file():
         return None
     try:

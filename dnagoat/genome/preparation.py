@@ -37,7 +37,7 @@ from dnagoat.genome.read.records import Records
 from dnagoat.genome.read.region_scan import RegionScan
 from dnagoat.genome.read.source import Source
 from dnagoat.genome.split import split_contigs
-from dnagoat.genome.store.folder import may_replace, new_folder
+from dnagoat.genome.store.folder import MANIFEST, TOKENS, may_replace, new_folder
 from dnagoat.genome.store.window_table import WindowTable, write_bed
 from dnagoat.genome.store.writing import Stored, keep_freed, leave_out, store_records
 from dnagoat.progress import StageProgress
@@ -150,7 +150,7 @@ def _write(origins: list[Origin], folder: Path, options: PrepareOptions, progres
     records.write_index(folder)
     rules = _rules(options, origins, stored, "all" if every else "primary")
     called = ", ".join(str(origin.source.path) for origin in origins)
-    contigs, notes = split_contigs(_measured(stored.contigs, origins), rules, folder / "tokens.u8", called)
+    contigs, notes = split_contigs(_measured(stored.contigs, origins), rules, folder / TOKENS, called)
     table = WindowTable(folder, rules.window, rules.stride, rules.max_n)
     table.write(contigs, progress)
     if options.bed:
@@ -174,7 +174,7 @@ def _write(origins: list[Origin], folder: Path, options: PrepareOptions, progres
         ),
     )
     # pydantic writes it: with 50,000 contigs json's indented encoder takes as long as all the rest.
-    write_text(folder / "manifest.json", manifest.model_dump_json(indent=2) + "\n")
+    write_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
 
 
 def _records(source: Source, folder: Path, options: PrepareOptions) -> Records:
@@ -187,7 +187,7 @@ def _store(
     records: Joined, origins: list[Origin], folder: Path, options: PrepareOptions, progress: StageProgress
 ) -> Stored:
     """The records that are prepared: all, those that the catalogue calls primary, or those that are chromosomes."""
-    every, tokens = options.contigs == "all", folder / "tokens.u8"
+    every, tokens = options.contigs == "all", folder / TOKENS
     of = {origin.genome: origin for origin in origins}
     stored = store_records(
         records,

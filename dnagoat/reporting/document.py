@@ -28,6 +28,8 @@ from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
 from dnagoat.wording import counted
 
+PAGE = "report.html"
+
 
 @dataclass(frozen=True)
 class Report:
@@ -107,7 +109,7 @@ class Report:
         """Writes the report's folder and returns the page; an existing report is a `RunError` without `force`."""
         with new_report(out, force=force) as folder:
             self.fill(folder)
-        return out / "report.html"
+        return out / PAGE
 
     def fill(self, folder: Path) -> None:
         """Writes everything into a folder of `new_report`."""
@@ -117,7 +119,7 @@ class Report:
             write_text(folder / "tables" / f"{table.name}.csv", table.csv())
         write_json(folder / "results.json", self.as_dict())
         write_text(folder / "report.md", self.markdown())
-        write_text(folder / "report.html", self.html())
+        write_text(folder / PAGE, self.html())
 
 
 def new_report(out: Path, *, force: bool = False) -> AbstractContextManager[Path]:
@@ -127,7 +129,7 @@ def new_report(out: Path, *, force: bool = False) -> AbstractContextManager[Path
 
 def free(out: Path, *, force: bool = False) -> None:
     """Refuses (`RunError`) a folder that holds a report, or that holds anything else than one, before work is done."""
-    if (out / "report.html").exists():
+    if (out / PAGE).exists():
         if not force:
             raise RunError(f"{out} already holds a report; give another --out, or --force to replace it")
     elif out.exists() and (not out.is_dir() or any(out.iterdir())):

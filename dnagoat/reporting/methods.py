@@ -16,6 +16,7 @@ from dnagoat.reporting.commands import commands
 from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent, whole
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.table import Column, Table
+from dnagoat.training.kept.run import STATE
 from dnagoat.wording import counted
 
 BASES = 4  # classes of a model that scores A, C, G and T alone
@@ -207,7 +208,7 @@ def _setting(run: RunResults) -> list[str]:
 def _best(run: RunResults) -> Result | None:
     """The checkpoint that a comparison scores, as the run's folder names it; it writes no result of a single run."""
     try:
-        state = read_json(run.run.checkpoint("best") / "state.json")
+        state = read_json(run.run.checkpoint("best") / STATE)
         return {"which": "best", "step": state["step"], "sha256": state["model_sha256"]}
     except (RunError, OSError, ValueError, KeyError):
         return None

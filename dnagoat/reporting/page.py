@@ -38,9 +38,9 @@ def page(report: Report) -> str:
     }
     early = len(notes.said)  # what the first screen refers to stands on it
     parts = [_part(part, notes, arms) for part in report.parts]
-    return environment.get_template("report.html").render(
+    return environment.get_template("page.html").render(
         report=report,
-        css=environment.get_template("report.css").render(inks=every_ink(), looks=styles),
+        css=environment.get_template("page.css").render(inks=every_ink(), looks=styles),
         arms=arms,
         parts=parts,
         settings=notes.numbered(report.methods.settings),

@@ -10,19 +10,19 @@ from typing import Any
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError
+from dnagoat.evaluation.comparison.arms import COMPARISON
 from dnagoat.evaluation.comparison.labels import labels
 from dnagoat.evaluation.measure import format_of
 from dnagoat.files import read_json
 from dnagoat.genome.dataset import DATASET_FORMATS
 from dnagoat.genome.leaks.leakage import report_files
+from dnagoat.genome.store.folder import MANIFEST
 from dnagoat.reporting.sections.probes.kinds import FILE as PROBE
 from dnagoat.reporting.sections.probes.kinds import read_probes
 from dnagoat.streams import is_stream
-from dnagoat.training.kept.run import Run, open_run
+from dnagoat.training.kept.run import SUMMARY, Run, open_run
 
 Result = dict[str, Any]
-
-COMPARISON = "comparison.json"
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def _slugs(names: list[str]) -> list[str]:
 
 
 def _summary(run: Run) -> Result:
-    file = run.path / "summary.json"
+    file = run.path / SUMMARY
     return _read(file) if file.exists() else {}
 
 
@@ -215,7 +215,7 @@ def _is_result(content: Result) -> bool:
 def _manifests(runs: list[RunResults], dataset: Path | None) -> list[Result]:
     """The passports of the runs' datasets, where they are found."""
     hashes = {path: one.run.config.dataset_hash for one in runs if (path := one.run.dataset_path(dataset))}
-    found = {path: path / "manifest.json" for path in hashes}
+    found = {path: path / MANIFEST for path in hashes}
     read = {path: _read(file, _is_passport) for path, file in found.items() if file.is_file()}
     return [manifest for path, manifest in read.items() if manifest.get("content_hash") == hashes[path]]
 

@@ -45,6 +45,14 @@ def test_help_names_what_each_preset_has(command: str) -> None:
         assert "[default: (tiny, small, 125m: distances; paper: seeded)]" in shown
 
 
+@pytest.mark.parametrize("command", [["train"], ["compare"], ["bench"], ["probe", "extrapolate"]])
+def test_help_lists_every_preset(command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is added to the library's presets needs no other file."""
+    monkeypatch.setitem(PRESETS, "enormous", PRESETS["125m"])
+    shown = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"}).stdout
+    assert "tiny, small, paper, 125m or enormous" in shown
+
+
 @pytest.mark.parametrize("command", ["train", "compare"])
 def test_help_cuts_no_name_of_an_option(command: str) -> None:
     shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "80"}).stdout

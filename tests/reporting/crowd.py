@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dnagoat.config import ModelConfig, RunConfig, TrainConfig
-from dnagoat.evaluation.comparison.judgement import FILE
+from dnagoat.evaluation.comparison.arms import COMPARISON
 from dnagoat.files import write_json
 from dnagoat.measure.benchmark import PUBLISHED, row_of
 from dnagoat.measure.job import Job, Kernel
@@ -39,7 +39,7 @@ def crowd(folder: Path, arms: int = 4, *, steps: int = 900, inspected: int = INS
     for name in names[:inspected]:
         write_json(runs[name][0] / "evaluation" / "inspect.json", result(ARMS[name], layers=8, heads=8))
     command = "dnagoat compare data/demo --out compare"
-    write_json(folder / FILE, example.judged(runs, levels, blocks=48) | {"command": command})
+    write_json(folder / COMPARISON, example.judged(runs, levels, blocks=48) | {"command": command})
     write_json(folder / "bench.json", bench(names))
     return folder, folder / "bench.json"
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 import dnagoat
 from dnagoat.attention.schemes.registry import SCHEMES
 from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
-from dnagoat.evaluation.comparison.judgement import FILE, Arm, ArmScores, judge_scores
+from dnagoat.evaluation.comparison.arms import COMPARISON
+from dnagoat.evaluation.comparison.judgement import Arm, ArmScores, judge_scores
 from dnagoat.evaluation.measures import nll as likelihood
 from dnagoat.evaluation.measures import strata
 from dnagoat.evaluation.results import MEASURES as REGISTERED
@@ -250,7 +251,7 @@ def comparison(folder: Path, shift: float = -0.007) -> Path:
         for arm, nll in levels.items()
     }
     compare = "dnagoat compare data/demo --arm rope --arm goat --out compare"
-    write_json(folder / FILE, judged(runs, levels, blocks=12, reach=(1.2,)) | {"command": compare})
+    write_json(folder / COMPARISON, judged(runs, levels, blocks=12, reach=(1.2,)) | {"command": compare})
     return folder
 
 

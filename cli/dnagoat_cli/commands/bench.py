@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dnagoat_cli.main import app
-from dnagoat_cli.options.runs import PRESETS
+from dnagoat_cli.options.defaults import NamesPresets
+from dnagoat_cli.options.runs import Preset
 
 if TYPE_CHECKING:
     from dnagoat.measure.job import Job
@@ -34,13 +35,13 @@ before and read after; the kernel that ran is read from a profile; running out o
 WHERE = "How it is measured"
 
 
-@app.command(help=EXAMPLES)
+@app.command(help=EXAMPLES, cls=NamesPresets)
 def bench(
     arm: Annotated[
         list[str] | None, typer.Option(help="Position scheme, or goat-attention (the authors' module); repeatable.")
     ] = None,
     what: Annotated[list[str] | None, typer.Option(help="train, evaluate, generate; repeatable.")] = None,
-    preset: Annotated[str | None, typer.Option(help=f"{PRESETS}; default small.")] = None,
+    preset: Preset = None,
     length: Annotated[list[int] | None, typer.Option(help="Bases of a sequence; repeatable.")] = None,
     batch_size: Annotated[list[int] | None, typer.Option(help="Sequences at once; repeatable.")] = None,
     precision: Annotated[list[str] | None, typer.Option(help="fp32, tf32, bf16, fp16; repeatable.")] = None,

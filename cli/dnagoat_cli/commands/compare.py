@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +16,8 @@ from dnagoat_cli.options.unfold import settings, unfold
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.comparison.experiment import Comparison
+    from dnagoat.progress import Progress
+    from dnagoat.training.launch.stop import Stop
 
 EXAMPLES = """
 Compare position schemes so that the verdict can be trusted.
@@ -75,14 +79,11 @@ def compare(
     import shlex
     import sys
 
-    from dnagoat.errors import Stopped
     from dnagoat.evaluation.comparison.arms import read_arms
     from dnagoat.evaluation.comparison.experiment import Comparison
     from dnagoat.evaluation.comparison.experiment import compare as run
     from dnagoat.genome.dataset import open_dataset
-    from dnagoat.training.launch.stop import stop_asked
     from dnagoat.training.presets import configure
-    from dnagoat_cli.terminal.bar import show_progress
     from dnagoat_cli.terminal.show import show_comparison
 
     data = open_dataset(dataset)
@@ -92,23 +93,34 @@ def compare(
     if plan:
         _plan(asked, jobs, threads, device, as_json)
         return
+    with _continued(out, as_json) as (progress, stop):
+        result = run(
+            asked,
+            windows=windows,
+            reach=() if reach is None else o.numbers(reach, "--reach"),
+            jobs=jobs,
+            threads=threads,
+            device=device,
+            command=shlex.join(["dnagoat", *sys.argv[1:]]),
+            stop=stop,
+            progress=progress,
+        )
+    show_comparison(result, out, as_json, every=every)
+
+
+@contextmanager
+def _continued(out: Path, as_json: bool) -> Iterator[tuple[Progress, Stop]]:
+    """A bar, and the signals that stop a comparison: how it goes on is said."""
+    from dnagoat.errors import Stopped
+    from dnagoat.training.launch.stop import stop_asked
+    from dnagoat_cli.terminal.bar import show_progress
+
     try:
         with show_progress(quiet=as_json) as progress, stop_asked() as stop:
-            result = run(
-                asked,
-                windows=windows,
-                reach=() if reach is None else o.numbers(reach, "--reach"),
-                jobs=jobs,
-                threads=threads,
-                device=device,
-                command=shlex.join(["dnagoat", *sys.argv[1:]]),
-                stop=stop,
-                progress=progress,
-            )
+            yield progress, stop
     except Stopped as end:
         typer.echo(f"{end.signal.name}: every run is saved; the same command continues {out}", err=True)
         raise
-    show_comparison(result, out, as_json, every=every)
 
 
 def _plan(comparison: Comparison, jobs: int, threads: int, device: str, as_json: bool) -> None:

@@ -73,10 +73,12 @@ def inspect_(
     ] = None,
 ) -> None:
     from dnagoat.errors import OptionError
+    from dnagoat.genome.store.folder import MANIFEST
+    from dnagoat.training.kept.run import CONFIG
 
     if source is not None and not verify:
         raise OptionError("--source is the file that --verify compares; give both")
-    if (verify or leakage or splits) and (path / "config.json").is_file():
+    if (verify or leakage or splits) and (path / CONFIG).is_file():
         raise OptionError(
             f"--verify, --leakage and --splits are about a dataset, and {path} is a run; name its dataset"
         )
@@ -85,14 +87,14 @@ def inspect_(
     request = Request(
         verify, leakage, source, as_json, windows, split, device, out, force, results, dataset, checkpoint, splits
     )
-    if (path / "manifest.json").is_file():
+    if (path / MANIFEST).is_file():
         from dnagoat_cli.terminal.datasets import inspect_dataset, write_splits
 
         if splits is not None:
             write_splits(path, splits, force=force)
         else:
             inspect_dataset(path, request)
-    elif (path / "config.json").is_file():
+    elif (path / CONFIG).is_file():
         from dnagoat_cli.terminal.microscope import inspect_run
 
         inspect_run(path, request)

@@ -13,6 +13,7 @@ import typer
 
 from dnagoat_cli.main import app
 from dnagoat_cli.options import probes as o
+from dnagoat_cli.options.defaults import NamesPresets
 from dnagoat_cli.options.unfold import unfold
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ Train arms on DNA, then score the same bases with 1 to 16 times the context of t
 """
 
 
-@probe.command(help=EXTRAPOLATE)
+@probe.command(help=EXTRAPOLATE, cls=NamesPresets)
 @unfold
 def extrapolate(
     dataset: Annotated[Path, typer.Argument(help="Folder that `prepare` wrote.")],

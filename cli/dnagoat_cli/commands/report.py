@@ -82,4 +82,4 @@ def report(
             shown = read(paths, bench=bench or [], results=results, dataset=dataset)
             made = reports.report(shown, shlex.join(["dnagoat", *sys.argv[1:]]))
             made.fill(folder)
-    show_report(made, target / "report.html", as_json)
+    show_report(made, target / reports.PAGE, as_json)

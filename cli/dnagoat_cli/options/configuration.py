@@ -29,7 +29,7 @@ def configuration(
     """
     from dnagoat.errors import DatasetError, OptionError
     from dnagoat.genome.dataset import open_dataset
-    from dnagoat.training.kept.run import open_run
+    from dnagoat.training.kept.run import CONFIG, open_run
     from dnagoat.training.presets import changed, configure
     from dnagoat.training.start import origin_of, refuse_other_model, started
     from dnagoat.training.step.matching import matched
@@ -37,7 +37,7 @@ def configuration(
     def settled(config: RunConfig) -> RunConfig:
         return config.but(model=matched(config.model)) if match else config
 
-    if resume and (out / "config.json").exists():
+    if resume and (out / CONFIG).exists():
         run = open_run(out)
         config = changed(run.config, options if preset is None else {**options, "preset": preset})
         if origin is not None:

@@ -16,8 +16,22 @@ if TYPE_CHECKING:
     from dnagoat.config import ModelConfig, TrainConfig
 
 
-class WithPresets(TyperCommand):
-    """A command whose help says so of each option that sets a field of a run's configuration."""
+class NamesPresets(TyperCommand):
+    """A command whose help lists the presets that there are."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        from dnagoat.training.presets import PRESETS
+
+        shown: list[Any] = super().get_params(ctx)
+        *others, last = PRESETS
+        for option in shown:
+            if option.name == "preset":
+                option.help = f"{', '.join(others)} or {last}."
+        return shown
+
+
+class WithPresets(NamesPresets):
+    """A command whose help says what each preset has for an option that sets a field of a run's configuration."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         shown: list[Any] = super().get_params(ctx)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dnagoat_cli.options.runs import PRESETS
 from dnagoat_cli.options.weights import Checkpoint
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ class Induction(Learning):
 
 @dataclass(frozen=True)
 class Extrapolate(Learning):
-    preset: Annotated[str, typer.Option(help=f"{PRESETS}.")] = "tiny"
+    preset: str = "tiny"
     arm: Arms = None
     seeds: Seeds = None
     lengths: Annotated[str | None, typer.Option(help="As 1x,4x,16x, or in bases.")] = None

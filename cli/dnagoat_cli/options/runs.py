@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 MODEL, LEARNING, MACHINE = "Model", "Learning", "Machine"
 
-PRESETS = "tiny, small, paper or 125m"  # as every help page lists them
-
-Preset = Annotated[str | None, typer.Option(help=f"{PRESETS}.", show_default="small")]
+Preset = Annotated[str | None, typer.Option(show_default="small")]  # its help lists those there are
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.", rich_help_panel=MACHINE)]
 MatchParameters = Annotated[
     bool,

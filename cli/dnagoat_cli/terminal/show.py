@@ -57,6 +57,7 @@ def show_results(found: Sequence[tuple[Result, Path]], as_json: bool, *, every: 
 
 def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: bool = False) -> None:
     """The verdict, and each arm's numbers on one screen; every table instead where `every` is asked for."""
+    from dnagoat.evaluation.comparison.arms import COMPARISON
     from dnagoat.reporting.headline import of_comparison
     from dnagoat.reporting.sections.comparison import every_table
     from dnagoat.reporting.sections.glance import glance
@@ -71,7 +72,7 @@ def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: 
     if not every:
         console.print("--all shows where and how soon arms differ", style="dim")
     console.print(f"`dnagoat report {shlex.quote(str(out))}` makes a page", style="dim", markup=False, soft_wrap=True)
-    console.print(str(out / "comparison.json"), style="dim", markup=False, soft_wrap=True)
+    console.print(str(out / COMPARISON), style="dim", markup=False, soft_wrap=True)
 
 
 def show_report(made: Report, page: Path, as_json: bool = False) -> None:
@@ -146,9 +147,10 @@ def show_forecast(comparison: Comparison, forecast: Forecast, as_json: bool) -> 
 
 def show_summary(out: Path, as_json: bool) -> None:
     """What a run came to, from its summary.json; nothing where it was stopped before its end."""
+    from dnagoat.training.kept.run import SUMMARY
     from dnagoat.wording import counted
 
-    file = out / "summary.json"
+    file = out / SUMMARY
     if not file.exists():
         return
     summary = json.loads(file.read_text(encoding="utf-8"))

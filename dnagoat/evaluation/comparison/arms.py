@@ -35,6 +35,7 @@ EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
 
 ALONE = {"memory": "+".join(REMEMBERED)}  # what a setting means that is given no value
 
+COMPARISON = "comparison.json"  # beside the run folders of a comparison
 LONGEST = 80  # letters of a name
 FOLDER = 40  # letters of it that a folder's name keeps
 CONTENT = "model.content"

@@ -12,16 +12,15 @@ from pathlib import Path
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError, RunError
-from dnagoat.evaluation.comparison.arms import NamedArm, of_arm, run_folder, setting_of
-from dnagoat.evaluation.comparison.judgement import FILE, Arm, Result, best_validation, judge_arms
+from dnagoat.evaluation.comparison.arms import COMPARISON, NamedArm, of_arm, run_folder, setting_of
+from dnagoat.evaluation.comparison.judgement import Arm, Result, best_validation, judge_arms
 from dnagoat.evaluation.comparison.labels import label_arms
 from dnagoat.files import write_json
 from dnagoat.folders import may_fill
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
 from dnagoat.training.kept.lock import WRITER
-from dnagoat.training.kept.run import open_run
-from dnagoat.training.kept.run_folder import CONFIG
+from dnagoat.training.kept.run import CONFIG, open_run
 from dnagoat.training.launch.processes import pick_device
 from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
 from dnagoat.training.launch.stop import Stop, never
@@ -53,7 +52,7 @@ class Comparison:
             if folders[place] in folders[:place]:
                 raise OptionError(f"--arm {self.arms[place]}: {label} shares a folder with another; name it otherwise")
         may_fill(self.out, "--out")
-        if self.out.is_dir() and not (self.out / FILE).exists():
+        if self.out.is_dir() and not (self.out / COMPARISON).exists():
             for entry in self.out.iterdir():
                 if not any((entry / ours).exists() for ours in (CONFIG, WRITER)):
                     raise RunError(f"{self.out} is a folder with other things in it; give another --out")
@@ -148,5 +147,5 @@ def compare(
     )
     if command is not None:
         result["command"] = command
-    write_json(comparison.out / FILE, result)
+    write_json(comparison.out / COMPARISON, result)
     return result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from dnagoat.evaluation.comparison.judgement import FILE
+from dnagoat.evaluation.comparison.arms import COMPARISON
 from dnagoat.progress import Progress, silent
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.plan import RunCost, plan, with_speed
@@ -67,7 +67,7 @@ def foresee(
         ]
     finally:
         torch.set_num_threads(before)
-    files = [str(comparison.out / FILE), *(f"{run.out}/" for own in runs for run in own)]
+    files = [str(comparison.out / COMPARISON), *(f"{run.out}/" for own in runs for run in own)]
     return Forecast(arms, files, jobs, str(device))
 
 

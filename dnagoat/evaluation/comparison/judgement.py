@@ -32,9 +32,8 @@ from dnagoat.genome.windows import HELD_OUT, Split
 from dnagoat.progress import Progress, relabelled, silent
 from dnagoat.training.kept.learning_curve import bases_to_reach
 from dnagoat.training.kept.metrics import largest
-from dnagoat.training.kept.run import open_run
+from dnagoat.training.kept.run import SUMMARY, open_run
 
-FILE = "comparison.json"
 STEADY = 1.25  # largest ratio of the speeds of one arm's seeds with which speeds are compared
 Result = dict[str, Any]
 Sums = NDArray[np.float64]
@@ -214,7 +213,7 @@ def _difference(judged: Judgement) -> Result:
 
 def _taken(path: Path) -> Result:
     """What a run took; a `RunError` where it has not ended."""
-    file = path / "summary.json"
+    file = path / SUMMARY
     if not file.exists():
         raise RunError(f"{path} has not been trained to its end; continue the comparison with the same command")
     result: Result = read_json(file)

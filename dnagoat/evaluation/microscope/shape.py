@@ -23,14 +23,14 @@ from dnagoat.evaluation.microscope.anatomy import causal, divergence_from_unifor
 from dnagoat.evaluation.microscope.dominance import rank_waves
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.kept.checkpoint import load_model, model_sha256, present, step_of
-from dnagoat.training.kept.run import Run
+from dnagoat.training.kept.run import STATE, Run
 
 MASSES = (0.5, 0.95)
 
 
 def kept_checkpoints(run: Run) -> list[Path]:
     """The whole checkpoints of a run, oldest first."""
-    return [folder for folder in present(run.path) if (folder / "state.json").exists()]
+    return [folder for folder in present(run.path) if (folder / STATE).exists()]
 
 
 def kept(run: Run) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from dnagoat.genome.dataset import Contig, Dataset, content_hash, open_dataset
 from dnagoat.genome.leaks.leakage import NEAR, Counts, Held, compare_splits, leak_report, report_files
 from dnagoat.genome.leaks.near_copies import Wanted, chunks
 from dnagoat.genome.leaks.sampled_words import K
+from dnagoat.genome.store.folder import MANIFEST
 from dnagoat.genome.store.window_table import WindowTable, write_bed
 from dnagoat.progress import StageProgress
 
@@ -59,12 +60,12 @@ def drop_copies(folder: Path, *, bed: bool, threads: int, progress: StageProgres
             "leaks_before": before["splits"],
         }
     )
-    write_text(folder / "manifest.json", changed.model_dump_json(indent=2) + "\n")
+    write_text(folder / MANIFEST, changed.model_dump_json(indent=2) + "\n")
     left = open_dataset(folder)
     report = leak_report(left, compare_splits(left, threads, progress))
     write_json(report_files(folder, left.content_hash)[0], report)
     write_text(
-        folder / "manifest.json",
+        folder / MANIFEST,
         changed.model_copy(update={"leaks_after": report["splits"]}).model_dump_json(indent=2) + "\n",
     )
 

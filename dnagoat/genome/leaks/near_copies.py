@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.leaks.sampled_words import K, Kmers, sampled_kmers
+from dnagoat.genome.store.folder import TOKENS
 from dnagoat.genome.store.tokens import read_tokens
 from dnagoat.genome.store.writing import keep_freed
 from dnagoat.progress import Stage, StageProgress
@@ -29,7 +30,7 @@ class Reader:
 
     def __init__(self, dataset: Dataset, one_in: int) -> None:
         keep_freed()
-        self._tokens = dataset.path / "tokens.u8"
+        self._tokens = dataset.path / TOKENS
         self._one_in = one_in
 
     def whole(self, spans: Ints) -> Kmers:

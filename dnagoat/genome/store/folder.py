@@ -10,6 +10,8 @@ from pathlib import Path
 from dnagoat import folders
 from dnagoat.errors import DatasetError
 
+MANIFEST, TOKENS, WINDOWS = "manifest.json", "tokens.u8", "windows.parquet"
+
 
 @contextmanager
 def new_folder(out: Path, force: bool) -> Iterator[Path]:
@@ -27,7 +29,7 @@ def may_replace(out: Path, force: bool) -> None:
         return
     if not force:
         raise DatasetError(f"{out} exists already; give another --out, or --force to replace it")
-    if not (out / "manifest.json").is_file():
+    if not (out / MANIFEST).is_file():
         raise DatasetError(f"{out} is not a dataset, so --force does not replace it; give another --out")
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from dnagoat.files import hash_file
 from dnagoat.genome.alphabet import CODE, MASKED, C, G, N
 from dnagoat.genome.dataset import Dataset, content_hash
+from dnagoat.genome.store.folder import TOKENS
 from dnagoat.genome.store.tokens import read_tokens
 from dnagoat.genome.store.window_table import digest
 from dnagoat.genome.windows import SPLITS
@@ -68,7 +69,7 @@ def _store(dataset: Dataset, progress: StageProgress) -> tuple[str, str]:
     n = gc = masked = done = 0
     total = dataset.manifest.tally.bases
     for start in range(0, total, _AT_ONCE):
-        tokens = read_tokens(dataset.path / "tokens.u8", start, min(_AT_ONCE, total - start))
+        tokens = read_tokens(dataset.path / TOKENS, start, min(_AT_ONCE, total - start))
         whole.update(tokens.data)
         codes = tokens & np.uint8(CODE)
         n += int(np.count_nonzero(codes == N))

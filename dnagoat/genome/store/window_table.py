@@ -14,6 +14,7 @@ import numpy as np
 
 from dnagoat.genome.alphabet import Ints
 from dnagoat.genome.dataset import Contig
+from dnagoat.genome.store.folder import TOKENS, WINDOWS
 from dnagoat.genome.store.tokens import read_tokens
 from dnagoat.genome.windows import SPLITS, Shares, Span, Split, count_in_windows, tile
 from dnagoat.progress import Stage, StageProgress
@@ -56,7 +57,7 @@ class WindowTable:
         names = pa.array([contig.name for contig in contigs], pa.string())
         total = max(sum(contig.length for contig in contigs), 1)
         with (
-            (self.folder / "windows.parquet").open("wb") as handle,
+            (self.folder / WINDOWS).open("wb") as handle,
             pq.ParquetWriter(handle, _schema(), compression="zstd") as writer,
         ):
             held: list[tuple[Rows, Shares]] = []
@@ -97,7 +98,7 @@ class WindowTable:
     def _counted(self, rows: Rows) -> tuple[Rows, Shares]:
         """The windows that are kept, with what is in them."""
         first = int(rows.at[0])
-        tokens = read_tokens(self.folder / "tokens.u8", first, int(rows.at[-1]) - first + self.window)
+        tokens = read_tokens(self.folder / TOKENS, first, int(rows.at[-1]) - first + self.window)
         shares = count_in_windows(tokens, rows.at - first, self.window)
         # A window without one base that can be scored is dropped whatever --max-n says.
         keep = (shares.n <= self.max_n * self.window) & (shares.n < self.window)
@@ -136,7 +137,7 @@ def write_bed(folder: Path) -> None:
 
     with (
         (folder / "windows.bed").open("w", encoding="utf-8", newline="\n") as handle,
-        (folder / "windows.parquet").open("rb") as table,
+        (folder / WINDOWS).open("rb") as table,
     ):
         file = pq.ParquetFile(table)
         for batch in file.iter_batches(columns=["contig", "start", "end", "split"]):

@@ -26,9 +26,10 @@ from dnagoat.config import ModelConfig
 from dnagoat.errors import RunError, TrainingError
 from dnagoat.files import hash_file, plain_name, read_json, write_json, write_text
 from dnagoat.model.transformer import DnaLM
+from dnagoat.training.kept.run import STATE
 from dnagoat.training.kept.tensors import save_tensors
 
-WEIGHTS, OPTIMIZER, RANDOM, STATE = "weights.safetensors", "optimizer.safetensors", "random.safetensors", "state.json"
+WEIGHTS, OPTIMIZER, RANDOM = "weights.safetensors", "optimizer.safetensors", "random.safetensors"
 Tensors = dict[str, Tensor]
 
 

@@ -18,8 +18,7 @@ import torch
 from dnagoat.errors import TrainingError
 from dnagoat.files import write_json, write_text
 from dnagoat.training.kept.learning_curve import late_losses
-
-METRICS, SUMMARY = "metrics.jsonl", "summary.json"
+from dnagoat.training.kept.run import METRICS, SUMMARY
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Which = Literal["best", "last"]
 
+CONFIG, METRICS, SUMMARY = "config.json", "metrics.jsonl", "summary.json"
+STATE = "state.json"  # of a checkpoint
+
 
 @dataclass(frozen=True)
 class Run:
@@ -75,7 +78,7 @@ class Run:
 
     def metrics(self) -> list[dict[str, Any]]:
         """The rows of metrics.jsonl, oldest first, but a last line that is being written or was cut short by a kill."""
-        file = self.path / "metrics.jsonl"
+        file = self.path / METRICS
         if not file.exists():
             return []
         try:
@@ -162,7 +165,7 @@ def open_run(path: Path, results: Path | None = None) -> Run:
     """Opens a run folder; a `RunError` says what is wrong with one that is none. Its results go to `results`."""
     if results is not None:
         may_fill(results, "--results")
-    file = path / "config.json"
+    file = path / CONFIG
     if not path.is_dir():
         raise RunError(f"{path} is not a folder; give the folder that `dnagoat train --out` wrote")
     if not file.exists():

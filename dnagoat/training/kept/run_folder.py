@@ -12,12 +12,10 @@ from dnagoat.files import write_json
 from dnagoat.folders import may_fill
 from dnagoat.streams import follow
 from dnagoat.training.kept.lock import WORKERS, WRITER
-from dnagoat.training.kept.metrics import METRICS, SUMMARY
-from dnagoat.training.kept.run import open_run
+from dnagoat.training.kept.run import CONFIG, METRICS, SUMMARY, open_run
 from dnagoat.training.presets import NAME, SETTINGS
 from dnagoat.wording import was_given
 
-CONFIG = "config.json"
 OURS = (CONFIG, METRICS, SUMMARY, "checkpoints", "best", "last", "evaluation", "generated", "report", "tensorboard")
 
 

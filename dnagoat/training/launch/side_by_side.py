@@ -18,6 +18,7 @@ from dnagoat.config import RunConfig
 from dnagoat.errors import RunError, Stopped, TrainingError
 from dnagoat.genome.dataset import open_dataset
 from dnagoat.progress import Progress, silent
+from dnagoat.training.kept.run import METRICS, SUMMARY
 from dnagoat.training.kept.run_folder import begin, open_folder
 from dnagoat.training.launch.devices import VISIBLE, least_used, visible_gpus
 from dnagoat.training.launch.processes import lone
@@ -35,12 +36,12 @@ class PlannedRun:
 
     @property
     def done(self) -> bool:
-        return (self.out / "summary.json").exists()
+        return (self.out / SUMMARY).exists()
 
     @property
     def step(self) -> int:
         """The last step that the run has written down."""
-        row = read_last_row(self.out / "metrics.jsonl")
+        row = read_last_row(self.out / METRICS)
         return int(row["step"]) if row else 0
 
 

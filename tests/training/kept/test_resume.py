@@ -15,8 +15,8 @@ from dnagoat.config import RunConfig
 from dnagoat.errors import RunError, Stopped
 from dnagoat.files import read_json
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.kept.checkpoint import STATE, model_sha256, present
-from dnagoat.training.kept.run import open_run
+from dnagoat.training.kept.checkpoint import model_sha256, present
+from dnagoat.training.kept.run import STATE, open_run
 from dnagoat.training.loop import train
 from dnagoat.training.presets import changed
 

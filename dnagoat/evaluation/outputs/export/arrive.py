@@ -15,15 +15,14 @@ from torch import Tensor
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import DatasetError, OptionError, RunError
-from dnagoat.evaluation.outputs.export.huggingface import INSIDE, WEIGHTS
+from dnagoat.evaluation.outputs.export.huggingface import DESCRIPTION, INSIDE, WEIGHTS
 from dnagoat.evaluation.outputs.export.leaving import FORMAT, KEY
 from dnagoat.files import read_json, write_json
 from dnagoat.folders import new_folder
 from dnagoat.model.transformer import DnaLM
 from dnagoat.streams import follow
 from dnagoat.training.kept.checkpoint import Checkpoint, TrainingState, put_weights, weights_of, write
-from dnagoat.training.kept.run import Run, open_run
-from dnagoat.training.kept.run_folder import CONFIG
+from dnagoat.training.kept.run import CONFIG, Run, open_run
 
 INDEX = f"{WEIGHTS}.index.json"  # of weights that transformers has split into several files
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle")
@@ -78,7 +77,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 def _record_in(folder: Path) -> dict[str, Any]:
-    file = folder / "config.json"
+    file = folder / DESCRIPTION
     if (folder / "checkpoints").is_dir():
         raise RunError(f"{folder} is a run already; `dnagoat export` makes of it what is imported")
     try:

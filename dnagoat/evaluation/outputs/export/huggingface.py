@@ -15,7 +15,7 @@ from dnagoat.files import write_json, write_text
 from dnagoat.genome.alphabet import START, N
 from dnagoat.training.kept.tensors import save_tensors
 
-WEIGHTS = "model.safetensors"
+WEIGHTS, DESCRIPTION = "model.safetensors", "config.json"  # as transformers calls them
 INSIDE = "model."  # what the names of weights begin with: the wrapper holds the model under this name
 LICENCE = Path(__file__).parent / "carried" / "LICENSE"
 
@@ -27,7 +27,7 @@ def write_folder(leaving: Leaving, folder: Path) -> None:
     save_tensors(_numbers(leaving), folder / WEIGHTS, {"format": "pt"})
     for name, text in bundle(needed_by(config)).items():
         write_text(folder / name, text)
-    write_json(folder / "config.json", _config(leaving))
+    write_json(folder / DESCRIPTION, _config(leaving))
     write_json(folder / "generation_config.json", _generation(leaving))
     write_json(folder / "tokenizer.json", tokenizer(begins=config.classes == 4))
     write_json(folder / "tokenizer_config.json", tokenizer_config(config.context))

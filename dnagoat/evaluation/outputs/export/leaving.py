@@ -12,8 +12,8 @@ from dnagoat.errors import DatasetError
 from dnagoat.evaluation.outputs.export.memory_cost import MemoryCost, memory_cost
 from dnagoat.files import read_json, written_whole
 from dnagoat.progress import Progress, silent
-from dnagoat.training.kept.checkpoint import STATE, load_model, weights_of
-from dnagoat.training.kept.run import Run, Which
+from dnagoat.training.kept.checkpoint import load_model, weights_of
+from dnagoat.training.kept.run import STATE, Run, Which
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -96,18 +96,9 @@ def probe_linear(
     """
     require_sklearn()
     for _, run in runs:
-        if run.config.dataset_hash != dataset.content_hash:
-            raise DatasetError(
-                f"{run.path} was not trained on {dataset.path}, so that its held-out sequence is another; give runs of "
-                "one dataset"
-            )
-    classes = asked.read(dataset, min(run.config.model.context for _, run in runs), say).spread(options.most)
-    texts = classes.texts(dataset)
-    known = np.array([bool((text.read(False, 0, text.length, 0) < 4).any()) for text in texts])
-    classes, texts = (
-        classes.take(known, "without a known base"),
-        [text for text, kept in zip(texts, known, strict=True) if kept],
-    )
+        _refuse_other_dataset(run, dataset)
+    longest = min(run.config.model.context for _, run in runs)
+    classes, texts = _known(asked.read(dataset, longest, say).spread(options.most), dataset)
     divisions = _divisions(classes, dataset, options)
     blocks = blocks_at(dataset, classes.spans[:, 0], options.block)
     made = _features(runs, texts, options, progress)
@@ -142,6 +133,21 @@ def probe_linear(
             for left, right in _pairs([arm for arm, _ in runs])
         ],
     }
+
+
+def _refuse_other_dataset(run: Run, dataset: Dataset) -> None:
+    if run.config.dataset_hash != dataset.content_hash:
+        raise DatasetError(
+            f"{run.path} was not trained on {dataset.path}, so that its held-out sequence is another; give runs of one "
+            "dataset"
+        )
+
+
+def _known(classes: Classes, dataset: Dataset) -> tuple[Classes, list[Text]]:
+    """The examples that have a known base, and their texts."""
+    texts = classes.texts(dataset)
+    known = np.array([bool((text.read(False, 0, text.length, 0) < 4).any()) for text in texts])
+    return classes.take(known, "without a known base"), [text for text, kept in zip(texts, known, strict=True) if kept]
 
 
 def _features(
