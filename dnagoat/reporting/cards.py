@@ -14,13 +14,13 @@ from dnagoat.wording import counted
 
 @dataclass(frozen=True)
 class Card:
-    """One number: its name, itself, its unit, what stands below it, and a warning that concerns it."""
+    """One number: its name, itself, its unit, what stands below it, and what warns of it."""
 
     head: str
     text: str
     unit: str
     under: str
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 def cards(results: Results, warnings: Warnings) -> list[Card]:
@@ -89,9 +89,8 @@ def _reading(run: RunResults) -> str:
 def _correlation(run: RunResults, warnings: Warnings) -> Card:
     own = run.measures.get("generation", {}).get("warnings", [])
     value, bounds = run.gc.get("r"), interval(run.gc.get("interval"), 2)
-    warning = "; ".join([*own, *filter(None, [warnings.of(run, "generation")])])
     said = f"written against true DNA; {bounds}" if bounds else "not measured"
-    return Card("GC %, Pearson r", decimals(value, 3), "", said, warning)
+    return Card("GC %, Pearson r", decimals(value, 3), "", said, (*own, *warnings.of(run, "generation")))
 
 
 def _memory(run: RunResults, warnings: Warnings) -> Card:

@@ -1,4 +1,4 @@
-"""How a number of a result becomes a cell of a table, with the interval and the warning that belong beside it."""
+"""How a number of a result becomes a cell of a table, with the interval and the warnings that belong beside it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def called(results: Results, run: RunResults) -> str:
     return f"{run.arm}, seed {run.seed}" if seeds.count(run.seed) == 1 else f"{run.arm}, {run.slug}"
 
 
-def row_of(results: Results, run: RunResults, cells: Sequence[Cell], warning: str = "") -> Row:
-    """A model's row in its arm's colour; the warning belongs beside each number of it."""
-    return Row(called(results, run), [cell.warned(warning) for cell in cells], arm=run.arm)
+def row_of(results: Results, run: RunResults, cells: Sequence[Cell], warnings: Sequence[str] = ()) -> Row:
+    """A model's row in its arm's colour; the warnings belong beside each number of it."""
+    return Row(called(results, run), [cell.warned(warnings) for cell in cells], arm=run.arm)
 
 
 def warnings_of(results: Results, made: Sequence[tuple[RunResults, Result]]) -> list[str]:
@@ -38,14 +38,20 @@ def warnings_of(results: Results, made: Sequence[tuple[RunResults, Result]]) -> 
 
 
 def estimate(
-    value: float | None, bounds: Any, digits: int = 4, *, sign: bool = False, under: str = "", warning: str = ""
+    value: float | None,
+    bounds: Any,
+    digits: int = 4,
+    *,
+    sign: bool = False,
+    under: str = "",
+    warnings: Sequence[str] = (),
 ) -> Cell:
     """A number with its interval below it, and below that what else `under` says."""
     if value is None:
         return Cell(UNKNOWN)
     low, high = bounds or (None, None)
     below = "\n".join(part for part in (interval((low, high), digits, sign=sign), under) if part)
-    return Cell(decimals(value, digits, sign=sign), value, low, high, below, warning)
+    return Cell(decimals(value, digits, sign=sign), value, low, high, below, tuple(warnings))
 
 
 def number(value: float | None, digits: int = 4, *, sign: bool = False) -> Cell:

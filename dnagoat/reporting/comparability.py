@@ -20,16 +20,16 @@ MACHINE = ("speed", "memory")
 class Warnings:
     """Short words beside a number, by (run key, what); and for each of them the sentence that a reader finds once."""
 
-    beside: dict[tuple[str, str], str]
+    beside: dict[tuple[str, str], tuple[str, ...]]
     sentences: dict[str, str]
     remarks: Sequence[str] = ()  # those of them that stand in the way of the whole comparison
 
-    def of(self, run: RunResults, what: str) -> str:
-        return self.beside.get((run.key, what), "")
+    def of(self, run: RunResults, what: str) -> tuple[str, ...]:
+        return self.beside.get((run.key, what), ())
 
-    def among(self, runs: Sequence[RunResults], what: str) -> str:
-        """What stands in the way of comparing these runs in a figure; empty where nothing does."""
-        return "; ".join(dict.fromkeys(text for run in runs for text in self.of(run, what).split("; ") if text))
+    def among(self, runs: Sequence[RunResults], what: str) -> tuple[str, ...]:
+        """What stands in the way of comparing these runs in a figure, each once."""
+        return tuple(dict.fromkeys(text for run in runs for text in self.of(run, what)))
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def find_warnings(results: Results, concerns: Iterable[Concern], files: Mapping[
     sentences = {short: " ".join(texts) for short, texts in said.items()}
     remarks = list(sentences.values())
     sentences |= {text: owned(text, names, results.arms) for text, names in own.items()}
-    return Warnings({place: "; ".join(texts) for place, texts in beside.items()}, sentences, remarks)
+    return Warnings({place: tuple(texts) for place, texts in beside.items()}, sentences, remarks)
 
 
 def owned(text: str, arms: Sequence[str], every: Collection[str]) -> str:

@@ -72,7 +72,7 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """The content of results.json: the verdict, every table's numbers, and where they came from."""
         return {
-            "format": 2,
+            "format": 3,
             "tool_version": dnagoat.__version__,
             "title": self.title,
             "verdict": asdict(self.verdict),

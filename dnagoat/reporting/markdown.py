@@ -31,7 +31,7 @@ def _first_screen(report: Report, notes: Notes, remarks: tuple[int, ...]) -> Ite
     yield f"**{marked(report.verdict.headline, remarks)}**"
     if report.hero:
         yield _figure(report.hero, notes)
-    shown = [(card, marked(f"{card.text} {card.unit}".strip(), notes.number(card.warning))) for card in report.cards]
+    shown = [(card, marked(f"{card.text} {card.unit}".strip(), notes.number(card.warnings))) for card in report.cards]
     if shown:
         yield "\n".join(f"- {card.head}: **{text}** ({card.under})" for card, text in shown)
     yield report.verdict.sentence
@@ -45,7 +45,7 @@ def _part(part: Part, notes: Notes) -> Iterator[str]:
 
 
 def _figure(figure: Figure, notes: Notes) -> str:
-    title = marked(figure.title, notes.number(figure.warning))
+    title = marked(figure.title, notes.number(figure.warnings))
     return (
         f"### {title}\n\n![{figure.alt}](figures/{figure.name}.svg)\n\n{figure.reading}\n\n"
         f"What it cannot show: {figure.limits}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dnagoat.reporting.table import Cell, Table
@@ -17,9 +17,9 @@ class Notes:
     sentences: Mapping[str, str]
     said: list[str] = field(default_factory=list)
 
-    def number(self, warning: str) -> tuple[int, ...]:
-        """The numbers of what a warning says; `other size; other data` are two."""
-        return tuple(self.add(text) for text in warning.split("; ") if text)
+    def number(self, warnings: Sequence[str]) -> tuple[int, ...]:
+        """The number of each warning."""
+        return tuple(map(self.add, warnings))
 
     def add(self, text: str) -> int:
         """The number of a note that is one, whatever stops it has."""
@@ -30,14 +30,14 @@ class Notes:
 
     def numbered(self, table: Table) -> Table:
         """The table with numbers in the place of its warnings."""
-        columns = [replace(one, warning="", notes=self.number(one.warning)) for one in table.columns]
+        columns = [replace(one, warnings=(), notes=self.number(one.warnings)) for one in table.columns]
         rows = [replace(row, cells=[self._cell(cell) for cell in row.cells]) for row in table.rows]
         own = [number for note in table.notes if note.startswith(ALARM) for number in self._alarm(note)]
         plain = [note for note in table.notes if not note.startswith(ALARM)]
         return replace(table, columns=columns, rows=rows, notes=plain, marks=tuple(own))
 
     def _cell(self, cell: Cell) -> Cell:
-        return replace(cell, warning="", notes=self.number(cell.warning)) if cell.warning else cell
+        return replace(cell, warnings=(), notes=self.number(cell.warnings)) if cell.warnings else cell
 
     def _alarm(self, note: str) -> tuple[int, ...]:
         return (self.add(note.removeprefix(ALARM)),)

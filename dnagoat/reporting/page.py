@@ -34,7 +34,7 @@ def page(report: Report) -> str:
     first = {
         "remarks": remarks,
         "hero": report.hero and _drawn(report.hero, notes, arms),
-        "cards": [(card, notes.number(card.warning)) for card in report.cards],
+        "cards": [(card, notes.number(card.warnings)) for card in report.cards],
     }
     early = len(notes.said)  # what the first screen refers to stands on it
     parts = [_part(part, notes, arms) for part in report.parts]
@@ -60,7 +60,7 @@ def _part(part: Part, notes: Notes, arms: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _drawn(figure: Figure, notes: Notes, arms: Mapping[str, str]) -> dict[str, Any]:
-    return {"figure": figure, "svg": figure.inline(arms), "notes": notes.number(figure.warning)}
+    return {"figure": figure, "svg": figure.inline(arms), "notes": notes.number(figure.warnings)}
 
 
 def _code(text: str) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -12,41 +13,45 @@ Tone = Literal["", "good", "bad", "unsure"]
 
 @dataclass(frozen=True)
 class Cell:
-    """What is read (`text`), the number behind it, its interval, and a warning that belongs beside it."""
+    """What is read (`text`), the number behind it, its interval, and what warns of it, which belongs beside it."""
 
     text: str
     value: float | int | str | None = None
     low: float | None = None
     high: float | None = None
     under: str = ""  # smaller lines below: the interval, the count
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
     tone: Tone = ""  # what a colour may say besides
-    notes: tuple[int, ...] = ()  # numbers of the notes that stand for the warning on a page
+    notes: tuple[int, ...] = ()  # numbers of the notes that stand for the warnings on a page
 
     def lines(self) -> list[str]:
-        first, *more = self.text, *self.under.split("\n"), self.warning and f"⚠ {self.warning}"
+        first, *more = self.text, *self.under.split("\n"), alarm(self.warnings)
         return [line for line in (marked(first, self.notes), *more) if line]
 
-    def warned(self, warning: str) -> Cell:
-        """The same with this warning before its own; a cell without a number has nothing to be warned of."""
-        said = "; ".join(filter(None, (warning, self.warning)))
-        return self if self.value is None else replace(self, warning=said)
+    def warned(self, warnings: Sequence[str]) -> Cell:
+        """The same with these warnings before its own; a cell without a number has nothing to be warned of."""
+        return self if self.value is None else replace(self, warnings=(*warnings, *self.warnings))
+
+    @property
+    def warning(self) -> str:
+        """Its warnings in a line, as a column of a CSV file has them."""
+        return "; ".join(self.warnings)
 
 
 @dataclass(frozen=True)
 class Column:
-    """`warning` belongs beside every number of the column."""
+    """`warnings` belong beside every number of the column."""
 
     key: str
     head: str
     unit: str = ""
     numeric: bool = True
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
     notes: tuple[int, ...] = ()
 
     def lines(self) -> list[str]:
         said = f"{self.head} ({self.unit})" if self.unit else self.head
-        return [marked(said, self.notes), *([f"⚠ {self.warning}"] if self.warning else [])]
+        return [line for line in (marked(said, self.notes), alarm(self.warnings)) if line]
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class Table:
         fields = [self._fields(index) for index in range(len(self.columns))]
         writer.writerow([self.first.lower(), *(name for group in fields for name, _ in group)])
         for row in self.rows:
-            cells = [cell.warned(column.warning) for cell, column in zip(row.cells, self.columns, strict=True)]
+            cells = [cell.warned(column.warnings) for cell, column in zip(row.cells, self.columns, strict=True)]
             values = [getattr(cells[index], attribute) for index, group in enumerate(fields) for _, attribute in group]
             writer.writerow([row.head, *("" if value is None else value for value in values)])
         return buffer.getvalue()
@@ -106,20 +111,27 @@ class Table:
         fields = [(key, "value")]
         if any(cell.low is not None for cell in cells):
             fields += [(f"{key}_low", "low"), (f"{key}_high", "high")]
-        if self.columns[index].warning or any(cell.warning for cell in cells):
+        if self.columns[index].warnings or any(cell.warnings for cell in cells):
             fields.append((f"{key}_warning", "warning"))
         return fields
 
     def as_dict(self) -> dict[str, object]:
         return {
             "title": self.title,
-            "columns": [{"key": c.key, "head": c.head, "unit": c.unit, "warning": c.warning} for c in self.columns],
+            "columns": [
+                {"key": c.key, "head": c.head, "unit": c.unit, "warnings": list(c.warnings)} for c in self.columns
+            ],
             "rows": [
                 {
                     "head": row.head,
                     "arm": row.arm,
                     **{
-                        column.key: {"value": cell.value, "low": cell.low, "high": cell.high, "warning": cell.warning}
+                        column.key: {
+                            "value": cell.value,
+                            "low": cell.low,
+                            "high": cell.high,
+                            "warnings": list(cell.warnings),
+                        }
                         for column, cell in zip(self.columns, row.cells, strict=True)
                     },
                 }
@@ -127,6 +139,11 @@ class Table:
             ],
             "notes": self.notes,
         }
+
+
+def alarm(warnings: Sequence[str]) -> str:
+    """Warnings as a line below what they concern; empty where there are none."""
+    return f"⚠ {'; '.join(warnings)}" if warnings else ""
 
 
 def marked(text: str, notes: tuple[int, ...]) -> str:

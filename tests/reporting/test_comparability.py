@@ -60,12 +60,12 @@ def test_strata_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> No
     table = of(page, "strata")
     assert {line["nll_goat_warning"] for line in lines(table) if line["nll_goat"]} == {"other settings"}
     assert "nll_rope_warning" not in lines(table)[0]
-    assert [column.warning for column in table.columns] == ["", "", "", "", "other settings"]
+    assert [column.warnings for column in table.columns] == [(), (), (), (), ("other settings",)]
     number = noted(page, "NLL by stratum was measured with different settings; compare goat with care.")
     assert f"goat (nats per base) [{number}]" in page.markdown()
     head = page.html().split('id="table-strata"')[1].split("</thead>")[0]
     assert head.count(f'href="#note-{number}"') == 1
-    warned = {figure.name for figure in page.figures if figure.warning}
+    warned = {figure.name for figure in page.figures if figure.warnings}
     assert warned == {"strata", "strata-along", "strata-seen"}
 
 
@@ -77,18 +77,18 @@ def test_lengths_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> N
     number = noted(page, "NLL by length was measured with different settings; compare goat with care.")
     inside = page.html().split('id="table-context-length"')[1].split("</table>")[0]
     assert inside.count(f'href="#note-{number}"') == 5
-    assert {figure.name for figure in page.figures if figure.warning} == {"context-length"}
+    assert {figure.name for figure in page.figures if figure.warnings} == {"context-length"}
 
 
 def test_what_differs_between_models_stands_beside_all_of_their_likelihoods(tmp_path: Path) -> None:
     plain = example.config("goat")
     page = shown(made(tmp_path, plain.but(model=plain.model.but(width=256))))
-    said = "other size; other number of weights"
-    assert of(page, "strata").columns[-1].warning == said
+    said = ("other size", "other number of weights")
+    assert of(page, "strata").columns[-1].warnings == said
     for name in ("context-length", "likelihood"):
         cells = of(page, name).rows[2].cells
-        assert cells[0].warning == said, name
-    assert next(figure.warning for figure in page.figures if figure.name == "nll-test") == said
+        assert cells[0].warnings == said, name
+    assert next(figure.warnings for figure in page.figures if figure.name == "nll-test") == said
 
 
 def test_strata_of_other_bases_share_no_row_but_where_they_share_the_name(tmp_path: Path) -> None:
@@ -103,8 +103,8 @@ def test_strata_of_other_bases_share_no_row_but_where_they_share_the_name(tmp_pa
     results = Results(read_runs([run.run.path for run in results.runs]))
     table = by_stratum(results, compare_runs(results))
     assert table is not None
-    assert [column.warning for column in table.columns] == ["of the first model that has it"] * 2 + [
-        "", "", "other scored bases",
+    assert [column.warnings for column in table.columns] == [("of the first model that has it",)] * 2 + [
+        (), (), ("other scored bases",),
     ]  # fmt: skip
     rows = {row.head: [cell.text for cell in row.cells[2:]] for row in table.rows}
     assert rows["gc: 10.0% to 11.0%"] == ["n/a", "n/a", "0.5000"]
@@ -157,7 +157,7 @@ def test_no_baselines_are_drawn_beside_models_of_other_bases(tmp_path: Path) -> 
     assert f"{len(example.MARKOV) - BEST} more counts" in drawn.reading and "The best baseline" in drawn.alt
     assert "no counts are drawn" in bare.reading and "baseline" not in bare.alt
     assert "does not say which model is better" in bare.limits
-    assert bare.warning == "other scored bases"
+    assert bare.warnings == ("other scored bases",)
 
 
 def test_baselines_of_a_later_run_are_drawn_where_the_first_has_none(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_base_composition_is_drawn_where_it_holds_for_all(tmp_path: Path) -> Non
 
 def test_what_every_model_warns_of_is_one_note(tmp_path: Path) -> None:
     """Once in all, with no model's name since it is true of all; each number that it concerns carries its number."""
-    said = "the order-16 table holds one word in 40, so that its counts are of hashed words"
+    said = "the order-16 table holds one word in 40; its counts are of hashed words"
     paths = [example.run(tmp_path / arm, example.config(arm), 1.31) for arm in ARMS]
     for path in paths:
         file = path / "evaluation" / "nll-test.json"
@@ -203,14 +203,18 @@ def test_nulls_say_whose_prompts_they_had(tmp_path: Path) -> None:
 def test_few_blocks_of_validation_are_said_beside_its_number(tmp_path: Path, blocks: int, warning: str) -> None:
     results = made(tmp_path, nll_val={"blocks": blocks})
     said = compare_runs(results).of(results.runs[2], "val")
-    assert said.startswith(warning) and bool(said) == bool(warning)
+    assert len(said) == bool(warning) and all(text.startswith(warning) for text in said)
 
 
 def test_numbers_of_an_earlier_checkpoint_are_marked(tmp_path: Path) -> None:
     older = {"checkpoint": {"which": "best", "step": 100, "sha256": "a" * 64}}
     results = made(tmp_path, strata_test=older, generation=older)
     warnings = compare_runs(results)
-    said = {number for (key, number), text in warnings.beside.items() if "of another checkpoint than" in text}
+    said = {
+        number
+        for (key, number), text in warnings.beside.items()
+        if text == ("of another checkpoint than its test NLL",)
+    }
     assert said == {"strata", "generation"} and {key for key, _ in warnings.beside} == {results.runs[2].key}
 
 
@@ -221,5 +225,5 @@ def test_speed_where_subnormal_numbers_were_kept_is_marked(tmp_path: Path) -> No
     assert summary.pop("subnormals") == "flushed"
     write_json(file, summary)  # as before they were flushed
     warnings = compare_runs(Results(read_runs([tmp_path / name for name in ARMS])))
-    assert [warnings.of(run, "speed") for run in results.runs] == ["", "", "subnormal numbers treated otherwise"]
-    assert [warnings.of(run, "test") for run in results.runs] == ["", "", ""]
+    assert [warnings.of(run, "speed") for run in results.runs] == [(), (), ("subnormal numbers treated otherwise",)]
+    assert [warnings.of(run, "test") for run in results.runs] == [(), (), ()]

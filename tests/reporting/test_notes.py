@@ -6,24 +6,27 @@ from dnagoat.reporting.notes import Notes
 from dnagoat.reporting.table import Cell, Column, Row, Table
 
 
-def test_each_warning_has_one_number_and_a_remark_is_not_taken_apart() -> None:
+def test_each_warning_has_one_number_and_is_not_taken_apart() -> None:
     notes = Notes({"other size": "Models differ in width or layers; compare goat with care."})
     assert notes.add("rope better; goat worse.") == 1
-    assert notes.number("other size; few blocks") == (2, 3)
-    assert notes.number("few blocks; other size") == (3, 2)
-    assert notes.number("") == ()
-    assert notes.said[1:] == ["Models differ in width or layers; compare goat with care.", "few blocks."]
+    assert notes.number(["other size", "few blocks; the interval is too narrow"]) == (2, 3)
+    assert notes.number(["few blocks; the interval is too narrow", "other size"]) == (3, 2)
+    assert notes.number([]) == ()
+    assert notes.said[1:] == [
+        "Models differ in width or layers; compare goat with care.",
+        "few blocks; the interval is too narrow.",
+    ]
 
 
 def test_a_table_has_numbers_in_the_place_of_its_warnings() -> None:
-    cells = [Cell("1.31", 1.31, warning="other size"), Cell("n/a")]
-    columns = [Column("a", "A"), Column("b", "B", warning="of the first model")]
+    cells = [Cell("1.31", 1.31, warnings=("other size",)), Cell("n/a")]
+    columns = [Column("a", "A"), Column("b", "B", warnings=("of the first model",))]
     table = Table("t", "T", "Model", columns, [Row("goat", cells)], ["⚠ few blocks.", "A note of its own."])
     notes = Notes({})
     made = notes.numbered(table)
     assert [cell.notes for cell in made.rows[0].cells] == [(2,), ()]
     assert [column.notes for column in made.columns] == [(), (1,)]
     assert made.marks == (3,) and made.notes == ["A note of its own."]
-    assert not any(cell.warning for cell in made.rows[0].cells)
+    assert not any(cell.warnings for cell in made.rows[0].cells)
     assert "1.31 [2]" in made.markdown() and "B [1]" in made.markdown()
-    assert table.rows[0].cells[0].warning == "other size", "the table itself keeps its words, for CSV and JSON"
+    assert table.rows[0].cells[0].warnings == ("other size",), "the table itself keeps its words, for CSV and JSON"

@@ -13,7 +13,7 @@ from dnagoat.reporting.table import Cell, Column, Row, Table
 
 @pytest.fixture
 def table() -> Table:
-    cells = [Cell("1.25", 1.25, 1.2, 1.3, "1.20 to 1.30", "other dataset"), Cell("n/a")]
+    cells = [Cell("1.25", 1.25, 1.2, 1.3, "1.20 to 1.30", ("other dataset", "few bases; few blocks")), Cell("n/a")]
     plain = [Cell("1.5", 1.5), Cell("7", 7)]
     columns = [Column("nll", "NLL", "nats per base"), Column("count", "Bases")]
     return Table("t", "A table", "Model", columns, [Row("a|b", cells, arm="a"), Row("c", plain)], ["A note."])
@@ -22,14 +22,15 @@ def table() -> Table:
 def test_csv_gives_interval_and_warning_columns_of_their_own(table: Table) -> None:
     rows = list(csv.DictReader(io.StringIO(table.csv())))
     assert rows[0] == {
-        "model": "a|b", "nll": "1.25", "nll_low": "1.2", "nll_high": "1.3", "nll_warning": "other dataset", "count": "",
+        "model": "a|b", "nll": "1.25", "nll_low": "1.2", "nll_high": "1.3",
+        "nll_warning": "other dataset; few bases; few blocks", "count": "",
     }  # fmt: skip
     assert rows[1]["nll_low"] == "" and rows[1]["count"] == "7"
 
 
 def test_markdown_keeps_the_warning_in_the_cell_of_its_number(table: Table) -> None:
     line = next(line for line in table.markdown().splitlines() if "1.25" in line)
-    assert line == "| a\\|b | 1.25 <br> 1.20 to 1.30 <br> ⚠ other dataset | n/a |"
+    assert line == "| a\\|b | 1.25 <br> 1.20 to 1.30 <br> ⚠ other dataset; few bases; few blocks | n/a |"
     assert table.markdown().splitlines()[0] == "| Model | NLL (nats per base) | Bases |"
 
 

@@ -64,7 +64,7 @@ def drawn(table: Table, width: int) -> str:
 def said(table: Table) -> Iterator[str]:
     yield from (table.title, *table.notes)
     for column in table.columns:
-        yield from (column.head, column.unit, column.warning)
+        yield from (column.head, column.unit, *column.warnings)
     for row in table.rows:
         yield row.head
         for cell in row.cells:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.reporting.table import Cell, Column, Row, Table, alarm, marked
 
 GAP = 2  # between columns
 LONG = 26  # letters of a line that is kept whole, and of a name that is
@@ -142,15 +142,19 @@ def _across(table: Table) -> list[Part]:
 
 def _head(column: Column) -> Block:
     unit = [Line(column.unit, "dim")] if column.unit else []
-    return [Line(column.head), *unit, *([Line(f"⚠ {column.warning}", "yellow")] if column.warning else [])]
+    return [Line(marked(column.head, column.notes)), *unit, *_alarm(column.warnings)]
 
 
 def _block(cell: Cell, column: Column, style: str) -> Block:
     """The number, below it what belongs beside it, and its warning."""
-    said = [(text, TONES[cell.tone] or style) for text in cell.text.split("\n")]
+    said = [(text, TONES[cell.tone] or style) for text in marked(cell.text, cell.notes).split("\n")]
     said += [(text, "dim") for text in cell.under.split("\n") if text]
     lines = [Line(text, look, column.numeric and cell_len(text) <= LONG) for text, look in said]
-    return lines + ([Line(f"⚠ {cell.warning}", "yellow")] if cell.warning else [])
+    return lines + _alarm(cell.warnings)
+
+
+def _alarm(warnings: Sequence[str]) -> Block:
+    return [Line(alarm(warnings), "yellow")] if warnings else []
 
 
 def _beside(cells: Sequence[Block]) -> list[Block]:

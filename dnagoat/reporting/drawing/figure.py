@@ -35,7 +35,7 @@ CLOUD = 300  # ... of a scatter: more cannot be told apart at this width, and wo
 @dataclass(frozen=True)
 class Figure:
     """`reading` says in a sentence how to read it, `limits` what else to know and what it cannot show, `alt` what a
-    reader who cannot see it must know, `warning` what stands in the way of comparing its models."""
+    reader who cannot see it must know, `warnings` what stands in the way of comparing its models."""
 
     name: str
     title: str
@@ -43,7 +43,7 @@ class Figure:
     limits: str
     alt: str
     drawing: Drawing
-    warning: str = ""
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # The layout is found once and stays: found again it may move by a hair, and no two files would be the same.

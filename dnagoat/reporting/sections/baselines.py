@@ -57,7 +57,7 @@ def ladder(results: Results, warnings: Warnings, split: str = "test") -> Figure 
         f"which stretches were drawn, not the training seed{FIRST if len(runs) < len(results.runs) else ''}.",
         alt=f"Dots with intervals of NLL on the {split} split in nats per base: {listed(told)}.{against}",
         drawing=_draw_rows(sorted(rows, key=lambda row: float(row[2]["value"])), split, looks(results.arms)),
-        warning=warnings.among(runs, split),
+        warnings=warnings.among(runs, split),
     )
 
 
@@ -93,12 +93,12 @@ def baselines(results: Results, split: str = "test") -> Table | None:
     columns = [Column("nll", "NLL", "nats per base")]
     columns += [Column(f"gain_{run.slug}", f"Gain of {called(results, run)}", "nats per base") for run, _ in measured]
     shared = same_bases([run for run, _ in measured], split)
-    foreign = "" if shared else f"on the bases of {called(results, measured[0][0])}"
+    foreign = () if shared else (f"on the bases of {called(results, measured[0][0])}",)
     rows = []
     for baseline in measured[0][1]["baselines"]:
         each = [find_baseline(nll, baseline["kind"], baseline["order"]) for _, nll in measured]
         first = each[0] or {}
-        cells = [estimate(first.get("value"), first.get("interval"), warning=foreign)]
+        cells = [estimate(first.get("value"), first.get("interval"), warnings=foreign)]
         gains = [(rung["gain"], rung.get("gain_interval")) if rung else (None, None) for rung in each]
         cells += [estimate(gain, bounds, sign=True) for gain, bounds in gains]
         rows.append(Row(baseline["name"], cells, muted=True))

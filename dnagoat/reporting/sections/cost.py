@@ -118,9 +118,9 @@ def trained(results: Results, warnings: Warnings) -> Table:
         allocated, reserved = run.peak("cuda_allocated_peak"), run.peak("cuda_reserved_peak")
         resident = run.peak("resident_peak")
         cells = [
-            Cell(large(parameters), parameters, warning=warnings.of(run, "parameters")),
-            Cell(large(bases), bases, warning=warnings.of(run, "bases")),
-            Cell(whole(speed), speed, warning=warnings.of(run, "speed")),
+            Cell(large(parameters), parameters, warnings=warnings.of(run, "parameters")),
+            Cell(large(bases), bases, warnings=warnings.of(run, "bases")),
+            Cell(whole(speed), speed, warnings=warnings.of(run, "speed")),
             _memory(allocated, warnings.of(run, "memory"), unknown="no GPU"),
             _memory(reserved, warnings.of(run, "memory"), unknown="no GPU"),
             _memory(resident, warnings.of(run, "memory")),
@@ -133,8 +133,8 @@ def trained(results: Results, warnings: Warnings) -> Table:
     return Table("cost", "What it cost", "Model", columns, rows, notes)
 
 
-def _memory(peak: int | None, warning: str, unknown: str = "") -> Cell:
-    return Cell(gibibytes(peak), peak, warning=warning) if peak else Cell(UNKNOWN, under=unknown)
+def _memory(peak: int | None, warnings: tuple[str, ...], unknown: str = "") -> Cell:
+    return Cell(gibibytes(peak), peak, warnings=warnings) if peak else Cell(UNKNOWN, under=unknown)
 
 
 def costs(results: Results) -> list[Figure | None]:

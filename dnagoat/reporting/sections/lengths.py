@@ -47,7 +47,7 @@ def lengths(results: Results, warnings: Warnings, split: str = "test") -> Figure
         "compared at the same position.",
         alt=f"Line charts of NLL: {listed(ends)}.",
         drawing=figure,
-        warning=warnings.among([run for run, _ in made], "lengths"),
+        warnings=warnings.among([run for run, _ in made], "lengths"),
     )
 
 

@@ -46,10 +46,10 @@ def perplexities(results: Results, warnings: Warnings) -> Table | None:
     return Table("likelihood", "Perplexity and accuracy", "Model", columns, rows, [note])
 
 
-def _scored(nll: Result, warning: str) -> list[Cell]:
+def _scored(nll: Result, warnings: Sequence[str]) -> list[Cell]:
     perplexity, accuracy, count = (nll.get(key) for key in ("perplexity", "accuracy", "count"))
     numbers = [Cell(decimals(perplexity, 3), perplexity), Cell(percent(accuracy), accuracy)]
-    return [*(cell.warned(warning) for cell in numbers), Cell(whole(count), count)]
+    return [*(cell.warned(warnings) for cell in numbers), Cell(whole(count), count)]
 
 
 def of_results(results: Sequence[Result]) -> Iterator[Table]:

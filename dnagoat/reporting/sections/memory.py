@@ -111,7 +111,7 @@ def _trusted(each: Result) -> Cell:
     return Cell(f"{decimals(each['gate'], 2)}, {decimals(each['nats'], 2)}", each["nats"])
 
 
-def gains(results: Results, made: list[tuple[RunResults, Result]], caution: str) -> Figure:
+def gains(results: Results, made: list[tuple[RunResults, Result]], caution: tuple[str, ...]) -> Figure:
     """A row a part, a dot a model: NLL as trained, without each family, and of what is left alone."""
     styles = looks(results.arms)
     names = list(dict.fromkeys(spoken(part) for _, result in made for part in result["parts"]))
@@ -140,7 +140,7 @@ def gains(results: Results, made: list[tuple[RunResults, Result]], caution: str)
         "family is worth in training.",
         alt=f"Dot chart of NLL by part of memory: {listed(told)} nats per base.",
         drawing=figure,
-        warning=caution,
+        warnings=caution,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dnagoat.reporting.cells import called, estimate, row_of
 from dnagoat.reporting.comparability import Warnings, same_bases
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
@@ -31,7 +33,7 @@ def outcome(results: Results, warnings: Warnings) -> Table:
             _nll(test, "value", "interval", warnings.of(run, "test")),
             *([_difference(paired.get(run.key), run is results.scored[0])] if paired else []),
             _gain(test),
-            _nll(test, "bits", "bits_interval", ""),
+            _nll(test, "bits", "bits_interval", ()),
             _nll(val, "value", "interval", warnings.of(run, "val")),
             _correlation(run, warnings.of(run, "generation")),
         ]
@@ -45,9 +47,9 @@ def outcome(results: Results, warnings: Warnings) -> Table:
     return Table("results", title, "Model", columns, rows, notes)
 
 
-def _nll(result: Result | None, value: str, bounds: str, warning: str) -> Cell:
+def _nll(result: Result | None, value: str, bounds: str, warnings: Sequence[str]) -> Cell:
     found = result or {}
-    return estimate(found.get(value), found.get(bounds), warning=warning)
+    return estimate(found.get(value), found.get(bounds), warnings=warnings)
 
 
 def _gain(result: Result | None) -> Cell:
@@ -59,7 +61,7 @@ def _difference(paired: Paired | None, reference: bool) -> Cell:
     if reference:
         return Cell("reference")
     if paired is None:
-        return Cell(UNKNOWN, warning="no scores on the same bases")
+        return Cell(UNKNOWN, warnings=("no scores on the same bases",))
     return estimate(paired.value, paired.bounds, sign=True)
 
 
@@ -73,10 +75,9 @@ def _best_count(results: Results) -> str:
     return f"Best baseline: {rung['name']}, {value} nats per base on the same bases; a gain above 0 beats it."
 
 
-def _correlation(run: RunResults, warning: str) -> Cell:
+def _correlation(run: RunResults, warnings: Sequence[str]) -> Cell:
     own = run.measures.get("generation", {}).get("warnings", [])
-    said = "; ".join([*own, *([warning] if warning else [])])
-    return estimate(run.gc.get("r"), run.gc.get("interval"), 3, warning=said)
+    return estimate(run.gc.get("r"), run.gc.get("interval"), 3, warnings=(*own, *warnings))
 
 
 def _scored(results: Results) -> str:

@@ -31,7 +31,7 @@ def strata(results: Results, warnings: Warnings, split: str = "test") -> list[Fi
     return [each(results, made, caution) for each in drawn] if made else []
 
 
-def _places(results: Results, made: Made, caution: str) -> Figure:
+def _places(results: Results, made: Made, caution: tuple[str, ...]) -> Figure:
     styles = looks(results.arms)
     # A BED file may have been given for some runs alone.
     groups = list(dict.fromkeys(each["name"] for _, of in made for each in of["groups"] if each["name"] not in ALONG))
@@ -53,7 +53,7 @@ def _places(results: Results, made: Made, caution: str) -> Figure:
         "each other. Rare kinds have wide intervals.",
         alt=f"Dot chart of NLL by kind of base. In repeats and outside: {listed(told)} nats per base.",
         drawing=figure,
-        warning=caution,
+        warnings=caution,
     )
 
 
@@ -84,7 +84,7 @@ def _by_masking(result: Result) -> str:
     return f"{decimals(values.get('soft-masked'), 3)} and {decimals(values.get('unique'), 3)}"
 
 
-def _known(results: Results, made: Made, caution: str) -> Figure | None:
+def _known(results: Results, made: Made, caution: tuple[str, ...]) -> Figure | None:
     """NLL against how often the training split holds the bases before: by heart on the right, new on the left."""
     # A stratum without a number is of bases that have too few before them.
     read = [(run, [each for each in _group(result, "seen") if each["low"] is not None]) for run, result in made]
@@ -117,11 +117,11 @@ def _known(results: Results, made: Made, caution: str) -> Figure | None:
         alt="Line chart of NLL against occurrences of the preceding 16 bases in training. Where there is none, and at "
         f"the most: {listed(told)} nats per base.",
         drawing=figure,
-        warning=caution,
+        warnings=caution,
     )
 
 
-def _along(results: Results, made: Made, caution: str) -> Figure:
+def _along(results: Results, made: Made, caution: tuple[str, ...]) -> Figure:
     styles = looks(results.arms)
     with drawing():
         figure, (left, right) = canvas(1, 2, height=3.2 + 0.1 * len(made), share_y=True)
@@ -147,7 +147,7 @@ def _along(results: Results, made: Made, caution: str) -> Figure:
         "at the left end of the right panel.",
         alt="Two line charts of NLL: against the GC content of the window, and against the bases of context.",
         drawing=figure,
-        warning=caution,
+        warnings=caution,
     )
 
 
@@ -178,10 +178,10 @@ def by_stratum(results: Results, warnings: Warnings, split: str = "test") -> Tab
     if not made:
         return None
     shared = same_bases([run for run, _ in made], split, "strata")
-    foreign = "" if shared else "of the first model that has it"
-    columns = [Column("share", "Share of bases", warning=foreign), Column("count", "Scored bases", warning=foreign)]
+    foreign = () if shared else ("of the first model that has it",)
+    columns = [Column("share", "Share of bases", warnings=foreign), Column("count", "Scored bases", warnings=foreign)]
     columns += [
-        Column(f"nll_{run.slug}", called(results, run), "nats per base", warning=warnings.of(run, "strata"))
+        Column(f"nll_{run.slug}", called(results, run), "nats per base", warnings=warnings.of(run, "strata"))
         for run, _ in made
     ]
     found = [_strata(result) for _, result in made]
