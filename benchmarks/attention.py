@@ -32,7 +32,7 @@ from dnagoat.config import ModelConfig, PositionConfig
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.presets import preset
 from dnagoat.training.step.loss import summed_loss
-from dnagoat.training.step.optimizer import adamw
+from dnagoat.training.step.optimizer import make_optimizer
 
 BATCH, HEADS, LENGTH, HEAD, RANK = 8, 8, 1024, 64, 8
 WIDTH = HEADS * HEAD
@@ -135,7 +135,7 @@ def step_of(name: str) -> tuple[DnaLM, Callable[[], None]]:
     """One optimizer step of preset `paper` in float32: forward, loss, backward, clipping, AdamW, constraints."""
     config, train = preset("paper")
     model = DnaLM(config.but(position=config.position.but(name=name)))
-    optimizer = adamw(model, train)
+    optimizer = make_optimizer(model, train)
     codes = torch.randint(0, 4, (train.batch_size, config.context))
 
     def step() -> None:

@@ -109,6 +109,9 @@ class TrainConfig(Frozen):
     steps: int = Field(1000, ge=1)
     batch_size: int = Field(8, ge=1, le=2**20, description="windows in the effective batch of all processes")
     micro_batch: int | None = Field(None, ge=1, description="windows at once on one device; None = all")
+    optimizer: Literal["adamw", "muon"] = Field(
+        "adamw", description="of the matrices of the blocks; the rest has AdamW"
+    )
     lr: float = Field(3e-4, gt=0)
     warmup: int = Field(100, ge=0)
     schedule: Literal["linear", "cosine"] = "cosine"

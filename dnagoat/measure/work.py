@@ -21,7 +21,7 @@ from dnagoat.model.transformer import DnaLM
 from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import Processes
-from dnagoat.training.step.optimizer import adamw, hold_rates
+from dnagoat.training.step.optimizer import hold_rates, make_optimizer
 from dnagoat.training.step.precision import computing
 
 
@@ -54,7 +54,7 @@ def _training(job: Job) -> Work:
     engine = Engine(config, Processes(0, 1, device), Execution(compile=job.compiled))
     if job.arm == PEER:
         put_peer(engine.model)
-        engine.optimizer = adamw(engine.model, engine.train)
+        engine.optimizer = make_optimizer(engine.model, engine.train)
         if job.compiled:
             hold_rates(engine.optimizer, device)
     # One rate for all calls: step 1 again and again is a step like any other.

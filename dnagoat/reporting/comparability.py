@@ -163,6 +163,12 @@ CONCERNS = (
     ),
     Concern(NLL, "other augmentation", "Reverse complements or jitter in training differ", _augmentation),
     Concern(("bases",), "other amount", "Models have read different numbers of bases", lambda run: run.last("bases")),
+    Concern(
+        (*NLL, "bases", *MACHINE),
+        "other optimizer",
+        "Runs were trained with different optimizers (AdamW, Muon), so that their arms differ in more than the model",
+        lambda run: run.config.train.optimizer,
+    ),
     Concern(("bases",), "other schedule", "The learning rate or its schedule differs", _schedule),
     Concern(
         ("bases", *MACHINE),

@@ -20,6 +20,7 @@ from dnagoat.training.kept.run import STATE
 from dnagoat.wording import counted
 
 BASES = 4  # classes of a model that scores A, C, G and T alone
+OPTIMIZERS = {"adamw": "AdamW", "muon": "Muon for matrices and AdamW"}
 PACKAGES = ("torch", "numpy", "scipy", "pandas", "matplotlib")
 
 
@@ -195,8 +196,8 @@ def _setting(run: RunResults) -> list[str]:
         setting_of(run.config),
         f"{run.config.preset}: width {model.width}, {counted(model.heads, 'head')}, {counted(model.layers, 'layer')}, "
         f"context {whole(model.context)}, {large(run.parameters)} weights",
-        f"{counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}, AdamW {train.lr:g}, "
-        f"{train.schedule} decay, warm-up {train.warmup}, {train.precision}, reverse complement "
+        f"{counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}, {OPTIMIZERS[train.optimizer]} "
+        f"{train.lr:g}, {train.schedule} decay, warm-up {train.warmup}, {train.precision}, reverse complement "
         f"{'on' if train.reverse_complement else 'off'}",
         str(run.seed),
         scored,

@@ -26,7 +26,14 @@ from dnagoat.training.launch.parallel import Execution, lay_out, synchronised
 from dnagoat.training.launch.processes import Processes
 from dnagoat.training.step.kernel_ran import kernel_ran
 from dnagoat.training.step.loss import count_scored, inputs_targets, summed_loss
-from dnagoat.training.step.optimizer import adamw, hold_rates, optimizer_tensors, put_optimizer, set_rate, whole
+from dnagoat.training.step.optimizer import (
+    hold_rates,
+    make_optimizer,
+    optimizer_tensors,
+    put_optimizer,
+    set_rate,
+    whole,
+)
 from dnagoat.training.step.precision import computing, scaler
 from dnagoat.training.step.schedule import apply_recipe, learning_rate
 
@@ -75,14 +82,15 @@ class Engine:
             self.model.memory.reader = None if reader is None else lambda: reader
         self.kernel = kernel_ran(self.model, config.train.precision)
         self.module = lay_out(self.model, how, group, config.train.precision)
-        self.optimizer = adamw(self.model, self.train)
+        self.optimizer = make_optimizer(self.model, self.train)
         self.scaler = scaler(self.train, group.device)
         self.rate = 0.0
         self._share = torch.zeros((), dtype=torch.float64, device=group.device)  # of a nat in what is minimised
         self._outcome = torch.zeros(2, dtype=torch.float64, device=group.device)  # nats and norm of the step
         self._passes: list[Pass] = []
         self._go: Callable[[int], None] = self._update
-        if how.compile and group.count == 1 and group.device.type == "cuda" and not self.scaler.is_enabled():
+        recordable = self.train.optimizer == "adamw" and not self.scaler.is_enabled()  # the others ask the host
+        if how.compile and group.count == 1 and group.device.type == "cuda" and recordable:
             self.record(CudaGraphs(group.device))
         if start is not None:
             self._restore(start)

@@ -24,7 +24,7 @@ from dnagoat.training.kept import checkpoint, run_folder
 from dnagoat.training.kept.checkpoint import Checkpoint, Tensors, TrainingState
 from dnagoat.training.kept.lock import locked
 from dnagoat.training.kept.metrics import Metrics, Step, cuda_peaks, forget_peaks, resident_peak
-from dnagoat.training.launch.parallel import Execution
+from dnagoat.training.launch.parallel import Execution, shards
 from dnagoat.training.launch.processes import Processes, processes
 from dnagoat.training.launch.stop import Stop, never
 from dnagoat.training.memory_feed import look_up_ahead
@@ -32,6 +32,7 @@ from dnagoat.training.plan import plan
 from dnagoat.training.read_ahead import read_ahead
 from dnagoat.training.start import weights_at
 from dnagoat.training.step.matching import count
+from dnagoat.training.step.muon import refuse_muon
 from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
 from dnagoat.wording import counted
@@ -79,7 +80,9 @@ def train(
         if reader is not None:
             config = config.but(memory_tables=reader.memory.name)
         refuse_kernel(config.model.kernel, group.device)
-        count(config.model)  # what cannot be a model is refused before anything is written
+        parameters = count(config.model)  # what cannot be a model is refused before anything is written
+        if config.train.optimizer == "muon":
+            refuse_muon(shards(parameters, how, group))
         first = None if resume and checkpoint.present(out) else _first_weights(config, out)
         _agreed(group, run_folder.open_folder(out) if group.main else None)
         held.enter_context(locked(out, group, say))

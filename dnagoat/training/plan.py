@@ -25,6 +25,7 @@ from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution, recompute_blocks
 from dnagoat.training.launch.processes import Processes
 from dnagoat.training.step.loss import inputs_targets, summed_loss
+from dnagoat.training.step.optimizer import state_bytes
 from dnagoat.training.step.precision import computing
 
 FREE = 0.9  # share of a device's memory that a plan uses: the allocator's slack and short-lived tensors take the rest
@@ -84,7 +85,7 @@ def plan(
         flops_per_token=flops_per_token(config.model),
         weights=4 * every,
         gradients=4 * every,
-        optimizer=8 * every,
+        optimizer=state_bytes(model, config.train),
         activations_fixed=max(0, 2 * one - two),
         activations_per_window=two - one,
         windows=min(config.train.micro_batch or share, share),

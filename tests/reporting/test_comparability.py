@@ -55,6 +55,16 @@ def lines(table: Table) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(table.csv())))
 
 
+def test_another_optimizer_is_marked_beside_every_likelihood(tmp_path: Path) -> None:
+    goat = example.config("goat")
+    page = shown(made(tmp_path, goat.but(train=goat.train.but(optimizer="muon"))))
+    said = (
+        "Runs were trained with different optimizers (AdamW, Muon), so that their arms differ in more than the model; "
+    )
+    assert noted(page, said + "compare goat (muon) with care.")
+    assert "Muon for matrices and AdamW 0.001" in page.markdown()
+
+
 def test_strata_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> None:
     page = shown(made(tmp_path, strata_test={"settings": {"windows": 7}}))
     table = of(page, "strata")

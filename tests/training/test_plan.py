@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from dnagoat.config import ModelConfig, RunConfig
 from dnagoat.model.transformer import DnaLM
+from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution
+from dnagoat.training.launch.processes import Processes
 from dnagoat.training.plan import flops_per_token, plan, saved_in_training
 from dnagoat.training.presets import changed, configure
 
@@ -67,19 +70,23 @@ def test_a_plan_leaves_nothing_behind_for_the_run_after_it(config: RunConfig) ->
         assert torch.isfinite(logits).all() and logits.std() > 0
 
 
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_the_optimizers_state_is_what_a_step_leaves(config: RunConfig, optimizer: str) -> None:
+    made = changed(config, {"train.optimizer": optimizer})
+    engine = Engine(made, Processes(0, 1, CPU), Execution())
+    engine.step(1, [np.zeros((1, made.model.context), dtype=np.uint8)])
+    kept = [value for state in engine.optimizer.state.values() for name, value in state.items() if name != "step"]
+    assert plan(made, CPU).optimizer == sum(value.nbytes for value in kept) > 0
+
+
 @pytest.mark.gpu
 def test_expected_memory_is_what_cuda_counts() -> None:
-    from dnagoat.training.engine import Engine
-    from dnagoat.training.launch.processes import Processes
-
     if not torch.cuda.is_available():
         pytest.skip("no CUDA device")
     config = configure("small", "data", "hash", 1024, {"train.batch_size": 32, "train.precision": "bf16"})
     device = torch.device("cuda", 0)
     engine = Engine(config, Processes(0, 1, device), Execution())
     torch.cuda.reset_peak_memory_stats()
-    import numpy as np
-
     for step in (1, 2):
         engine.step(step, [np.zeros((32, 1024), dtype=np.uint8)])
     assert plan(config, device).expected == pytest.approx(torch.cuda.max_memory_allocated(), rel=0.25)

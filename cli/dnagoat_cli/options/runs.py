@@ -46,6 +46,14 @@ class Shared:
         ),
         Sets("model.content"),
     ] = None
+    optimizer: Annotated[
+        str | None,
+        typer.Option(
+            help="adamw, or muon for the matrices of attention and MLP (PyTorch 2.9); the same --lr fits both.",
+            rich_help_panel=LEARNING,
+        ),
+        Sets("train.optimizer"),
+    ] = None
     warmup: Annotated[
         int | None, typer.Option(help="Steps of linear warm-up.", rich_help_panel=LEARNING), Sets("train.warmup")
     ] = None

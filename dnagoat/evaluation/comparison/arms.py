@@ -30,6 +30,7 @@ EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
     "normaliser": ("model.normaliser", str),
     "prior-lr-scale": ("train.prior_lr_scale", float),
     "recipe": ("train.recipe", str),
+    "optimizer": ("train.optimizer", str),
     "lr": ("train.lr", float),
 }
 

@@ -18,8 +18,14 @@ from dnagoat.evaluation.comparison.arms import CONTENT, NamedArm, told_of
 from dnagoat.training.presets import NAME, SETTINGS
 from dnagoat.wording import counted
 
-# Components of a model that are said though no other arm lacks them: without them it would be another model.
-ALWAYS = ("model.memory", "model.position.momentum.strength", "model.position.convolution", "model.normaliser")
+# What is said though no other arm lacks it: components of a model, and what moves its weights.
+ALWAYS = (
+    "model.memory",
+    "model.position.momentum.strength",
+    "model.position.convolution",
+    "model.normaliser",
+    "train.optimizer",
+)
 SHORT = {"train.batch_size": "batch", "dataset_hash": "data"}
 FEW = 3  # what is said of an arm where that is enough
 
@@ -133,6 +139,7 @@ SPOKEN: dict[str, Callable[[Any], str]] = {
     NAME: lambda name: "",  # the label begins with it
     SETTINGS + "parts": lambda parts: "",
     "preset": str,
+    "train.optimizer": str,
     "model.memory": _memory,
     "model.normaliser": str,
     "model.position.momentum.strength": lambda strength: f"momentum {strength:g}",

@@ -17,7 +17,7 @@ from dnagoat.genome.batches import IGNORE
 from dnagoat.model.initial import initialise
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.step.loss import summed_loss
-from dnagoat.training.step.optimizer import adamw, set_rate
+from dnagoat.training.step.optimizer import make_optimizer, set_rate
 from dnagoat.training.step.precision import computing
 from dnagoat.training.step.schedule import learning_rate
 
@@ -45,7 +45,7 @@ class Fitted(NamedTuple):
 def fit(model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig) -> Iterator[Fitted]:
     """Trains in place on `batch(1)`, `batch(2)`, ... and yields every step; `TrainingError` if the loss is lost."""
     device = next(model.parameters()).device
-    optimizer = adamw(model, train)
+    optimizer = make_optimizer(model, train)
     model.train()
     for step in range(1, train.steps + 1):
         model.set_step(step)

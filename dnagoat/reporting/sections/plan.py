@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Line = tuple[str, float | None, str, str]  # what, its number, the number as a person reads it, of what
 MIB, GIB = 2**20, 2**30
+MOMENTS = {"adamw": "AdamW's two moments", "muon": "Muon's momentum of matrices, AdamW's two moments of the rest"}
 
 
 def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -> Table:
@@ -38,7 +39,7 @@ def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -
         ),
         ("weights", planned.weights, _size(planned.weights), "float32"),
         ("gradients", planned.gradients, _size(planned.gradients), "float32"),
-        ("optimizer", planned.optimizer, _size(planned.optimizer), "AdamW's two moments"),
+        ("optimizer", planned.optimizer, _size(planned.optimizer), MOMENTS[train.optimizer]),
         ("activations", planned.activations, _size(planned.activations), at_once),
         ("expected memory", planned.expected, _size(planned.expected), f"of {_size(planned.device_bytes)} on {device}"),
         (

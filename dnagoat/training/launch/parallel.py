@@ -47,7 +47,7 @@ def lay_out(model: DnaLM, how: Execution, group: Processes, precision: str = "fp
         return model
     if how.parallel == "none":
         raise OptionError(f"--parallel none, but there are {group.count} processes; give auto, or start one alone")
-    if how.parallel == "fsdp" or (how.parallel == "auto" and _too_large_to_copy(model, group)):
+    if shards(sum(parameter.numel() for parameter in model.parameters()), how, group):
         mesh = init_device_mesh(group.device.type, (group.count,))
         half = MixedPrecisionPolicy(param_dtype=HALF.get(precision), reduce_dtype=torch.float32)
         for block in model.blocks:
@@ -66,11 +66,12 @@ def _products(block: nn.Module) -> list[nn.Module]:
     return [m for name, m in block.named_modules() if isinstance(m, nn.Linear) and ".scheme." not in f".{name}."]
 
 
-def _too_large_to_copy(model: DnaLM, group: Processes) -> bool:
-    """Whether weights, gradients and AdamW's moments (16 bytes a parameter) would fill half of a GPU."""
-    if group.device.type != "cuda":
-        return False
-    return 16 * sum(p.numel() for p in model.parameters()) > torch.cuda.mem_get_info(group.device)[1] / 2
+def shards(parameters: int, how: Execution, group: Processes) -> bool:
+    """Whether several processes share a model of so many parameters by FSDP: it was asked for, or weights, gradients
+    and AdamW's moments (16 bytes a parameter) would fill half of a GPU."""
+    if group.count == 1 or how.parallel != "auto":
+        return group.count > 1 and how.parallel == "fsdp"
+    return group.device.type == "cuda" and 16 * parameters > torch.cuda.mem_get_info(group.device)[1] / 2
 
 
 def recompute_blocks(model: DnaLM) -> None:

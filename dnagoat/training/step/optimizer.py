@@ -1,8 +1,9 @@
-"""How weights move: AdamW in four groups (decayed, not decayed, positions, memory), and its state as plain tensors."""
+"""How weights move: AdamW in four groups (decayed, not decayed, positions, memory), with or without Muon beside it, and
+their state as plain tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import torch
@@ -11,13 +12,16 @@ from torch.distributed.tensor import DTensor, distribute_tensor
 
 from dnagoat.config import TrainConfig
 from dnagoat.model.transformer import DnaLM
+from dnagoat.training.step.muon import MuonBesideAdamW, hidden_matrices
 
 
-def groups(model: DnaLM, train: TrainConfig) -> list[dict[str, Any]]:
-    """Matrices and embeddings decay; biases and norms do not, nor what has its own rate: positions and memory."""
+def groups(model: DnaLM, train: TrainConfig, elsewhere: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Matrices and embeddings decay; biases and norms do not, nor what has its own rate: positions and memory.
+
+    Parameters named `elsewhere` are another optimizer's."""
     positions, memory = model.position_parameters(), model.memory_parameters()
-    own_rate = positions.keys() | memory.keys()
-    content = [parameter for name, parameter in model.named_parameters() if name not in own_rate]
+    others = positions.keys() | memory.keys() | set(elsewhere)
+    content = [parameter for name, parameter in model.named_parameters() if name not in others]
     chosen = [
         {"params": [p for p in content if p.ndim >= 2], "weight_decay": train.weight_decay, "scale": 1.0},
         {"params": [p for p in content if p.ndim < 2], "weight_decay": 0.0, "scale": 1.0},
@@ -27,9 +31,23 @@ def groups(model: DnaLM, train: TrainConfig) -> list[dict[str, Any]]:
     return [group for group in chosen if group["params"]]
 
 
-def adamw(model: DnaLM, train: TrainConfig) -> torch.optim.AdamW:
-    """One fused update over all parameters."""
-    return torch.optim.AdamW(groups(model, train), lr=train.lr, betas=train.betas, fused=True)
+def make_optimizer(model: DnaLM, train: TrainConfig) -> torch.optim.Optimizer:
+    """One fused update of AdamW over all parameters, or over those that are not Muon's; an `OptionError` where Muon
+    cannot be had."""
+    matrices = hidden_matrices(model) if train.optimizer == "muon" else {}
+    adamw = torch.optim.AdamW(groups(model, train, matrices), lr=train.lr, betas=train.betas, fused=True)
+    if not matrices:
+        return adamw
+    group = {"params": list(matrices.values()), "weight_decay": train.weight_decay, "scale": 1.0}
+    return MuonBesideAdamW(group, adamw, train.lr)
+
+
+def state_bytes(model: DnaLM, train: TrainConfig) -> int:
+    """What the optimizer keeps: two moments of each number in AdamW, one in Muon."""
+    moments = 2 * sum(parameter.numel() for parameter in model.parameters())
+    if train.optimizer == "muon":
+        moments -= sum(matrix.numel() for matrix in hidden_matrices(model).values())
+    return 4 * moments
 
 
 def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
@@ -64,7 +82,8 @@ def like(parameter: Tensor, full: Tensor) -> Tensor:
 
 
 def optimizer_tensors(model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """The state of each parameter as `NAME/exp_avg`, `NAME/exp_avg_sq`, `NAME/step`, whole and on the CPU."""
+    """The state of each parameter as `NAME/exp_avg`, `NAME/exp_avg_sq`, `NAME/step` (Muon's as
+    `NAME/momentum_buffer`), whole and on the CPU."""
     return {
         f"{name}/{key}": whole(value)
         for name, parameter in model.named_parameters()

@@ -38,6 +38,8 @@ def test_seeds_share_a_label() -> None:
         (["goat", "goat@memory=words+gaps"], ["goat", "goat (memory words+gaps)"]),
         (["goat:spectral+sink", "goat"], ["goat:spectral+sink", "goat"]),
         (["rope@momentum=0.3", "rope@normaliser=sparsemax"], ["rope (momentum 0.3)", "rope (sparsemax)"]),
+        (["rope", "goat@optimizer=muon"], ["rope", "goat (muon)"]),
+        (["rope@optimizer=muon@lr=2e-3", "rope@optimizer=muon"], ["rope (muon, lr 0.002)", "rope (muon)"]),
         (["goat", "goat@content=60", "goat@content=44"], ["goat", "goat (content 60)", "goat"]),
     ],
 )

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import RunError, Stopped
 from dnagoat.files import read_json
 from dnagoat.model.transformer import DnaLM
-from dnagoat.training.kept.checkpoint import model_sha256, present
+from dnagoat.training.kept.checkpoint import OPTIMIZER, model_sha256, present
 from dnagoat.training.kept.run import STATE, open_run
 from dnagoat.training.loop import train
 from dnagoat.training.presets import changed
@@ -52,6 +53,21 @@ def test_stopped_and_resumed_is_the_same_run(config: RunConfig, whole: Path, tmp
     assert model_sha256(open_run(out).checkpoint("last")) == model_sha256(open_run(whole).checkpoint("last"))
     assert timeless(out) == timeless(whole)
     assert (out / "best").read_text() == (whole / "best").read_text()
+
+
+def test_muons_run_is_the_same_when_it_resumes(config: RunConfig, tmp_path: Path) -> None:
+    config = changed(config, {"train.optimizer": "muon", "train.steps": 8})
+    list(train(config, tmp_path / "whole", device="cpu"))
+    with pytest.raises(Stopped):
+        list(train(config, tmp_path / "run", device="cpu", stop=stops_at(5)))
+    kept = load_file(open_run(tmp_path / "run").checkpoint("last") / OPTIMIZER)
+    assert {name.rpartition("/")[2] for name in kept} == {"momentum_buffer", "exp_avg", "exp_avg_sq", "step"}
+    list(train(config, tmp_path / "run", device="cpu", resume=True))
+    assert timeless(tmp_path / "run") == timeless(tmp_path / "whole")
+    runs = (open_run(tmp_path / name) for name in ("run", "whole"))
+    assert len({model_sha256(run.checkpoint("last")) for run in runs}) == 1
+    with pytest.raises(RunError, match="begun with --optimizer muon, not adamw"):
+        list(train(changed(config, {"train.optimizer": "adamw"}), tmp_path / "run", device="cpu", resume=True))
 
 
 def test_a_signal_in_the_last_step_finds_the_run_done(config: RunConfig, whole: Path, tmp_path: Path) -> None:

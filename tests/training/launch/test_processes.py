@@ -20,7 +20,7 @@ from dnagoat.training.kept.run import open_run
 from dnagoat.training.launch.processes import first_node, place, rendezvous
 from dnagoat.training.loop import train
 from dnagoat.training.presets import changed
-from tests.training.launch.on_two_processes import remembering
+from tests.training.launch.on_two_processes import by_muon, remembering
 
 STEPS = 20
 
@@ -79,6 +79,13 @@ def test_two_processes_with_memory_give_the_curve_of_one(together: Path, longer:
     assert read_json(two.path / "summary.json")["processes"] == 2
     for column in ("loss", "grad_norm", "val_nll"):
         assert losses(two.path, column) == pytest.approx(losses(one.path, column), abs=1e-5), column
+
+
+def test_two_processes_with_muon_give_the_curve_of_one(together: Path, longer: RunConfig, tmp_path: Path) -> None:
+    """Up to its matrices' rounding to bfloat16, and FSDP, which shards them, is refused before anything is written."""
+    list(train(by_muon(longer), tmp_path / "run", device="cpu"))
+    assert losses(together / "muon") == pytest.approx(losses(tmp_path / "run"), abs=1e-3)
+    assert "whole matrices" in (together / "refused.txt").read_text() and not (together / "sharded").exists()
 
 
 def test_a_run_goes_on_with_another_number_of_processes(together: Path, alone: Path, longer: RunConfig) -> None:

@@ -22,7 +22,7 @@ from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import Processes
 from dnagoat.training.presets import configure
 from dnagoat.training.step.loss import summed_loss
-from dnagoat.training.step.optimizer import adamw
+from dnagoat.training.step.optimizer import make_optimizer
 from tests.accelerator import NAME, Operations, moved
 
 KERNELS = ("nope", "sinusoidal", "alibi", "rope", "rope+bias", "goat", "goat+rope")  # whose attention is the device's
@@ -47,7 +47,7 @@ def on_the_device(model: ModelConfig) -> Iterator[tuple[DnaLM, Tensor]]:
 @pytest.mark.parametrize("position", POSITIONS.values(), ids=POSITIONS)
 def test_a_step_stays_on_the_device(position: PositionConfig, precision: str) -> None:
     with on_the_device(ModelConfig(layers=2, context=256, position=position)) as (model, codes):
-        optimizer = adamw(model, TrainConfig())
+        optimizer = make_optimizer(model, TrainConfig())
         optimizer.found_inf = torch.zeros((), device=NAME)  # type: ignore[attr-defined]
         with Operations() as seen:
             with torch.autocast(NAME, torch.bfloat16, enabled=precision == "bf16"):
@@ -174,8 +174,9 @@ def test_a_step_waits_once() -> None:
     assert np.isfinite([loss, norm]).all()
 
 
-def test_weights_and_moments_stay_where_a_gradient_is_not_finite() -> None:
-    made = engine()
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_weights_and_moments_stay_where_a_gradient_is_not_finite(optimizer: str) -> None:
+    made = engine(optimizer=optimizer)
     made.step(1, [CODES])
     held = {name: value.clone() for name, value in made.model.named_parameters()}
     moments = [value.clone() for state in made.optimizer.state.values() for value in state.values()]

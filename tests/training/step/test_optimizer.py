@@ -8,7 +8,7 @@ import torch
 from dnagoat.config import ModelConfig, PositionConfig, TrainConfig
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.step.loss import summed_loss
-from dnagoat.training.step.optimizer import adamw, groups, set_rate
+from dnagoat.training.step.optimizer import groups, make_optimizer, set_rate
 
 
 def model_of(name: str, convolution: int | None = None) -> DnaLM:
@@ -28,7 +28,7 @@ def test_positions_have_a_group_of_their_own(name: str, convolution: int | None,
     assert held == {key for key in named.values() if ".scheme." in key} and any(some in key for key in held)
     assert [group["weight_decay"] for group in (matrices, vectors, positions)] == [0.1, 0.0, 0.0]
     assert sum(len(group["params"]) for group in (matrices, vectors, positions)) == len(named)
-    optimizer = adamw(model, train)
+    optimizer = make_optimizer(model, train)
     set_rate(optimizer, 0.01)
     assert [group["lr"] for group in optimizer.param_groups] == [0.01, 0.01, 0.05]
 
@@ -46,7 +46,7 @@ def test_gates_and_levels_of_memory_have_a_group_of_their_own() -> None:
 def test_a_scale_of_0_keeps_the_prior_where_it_started() -> None:
     model, train = model_of("goat"), TrainConfig(prior_lr_scale=0.0)
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
-    optimizer = adamw(model, train)
+    optimizer = make_optimizer(model, train)
     codes = torch.randint(0, 4, (2, 32), generator=torch.Generator().manual_seed(0))
     for _ in range(3):
         set_rate(optimizer, 0.01)
