@@ -107,7 +107,7 @@ def test_an_update_costs_few_launches(name: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_foreach_utils, "_foreach_supported_types", [*known, FakeTensor])
     for layers in (2, 8):
         with on_the_device(ModelConfig(layers=layers, context=64, position=POSITIONS[name])) as (model, codes):
-            optimizer = adamw(model, TrainConfig())
+            optimizer = make_optimizer(model, TrainConfig())
             optimizer.found_inf = torch.zeros((), device=NAME)  # type: ignore[attr-defined]
             for _ in range(2):  # the first makes the moments
                 summed_loss(model(codes), codes).backward()
