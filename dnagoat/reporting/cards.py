@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dnagoat.reporting.cells import called
-from dnagoat.reporting.comparability import Warnings
+from dnagoat.reporting.comparability import Warnings, gc_warnings
 from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, whole
 from dnagoat.reporting.sections.baselines import best_baseline
 from dnagoat.reporting.sources import Result, Results, RunResults
@@ -87,10 +87,9 @@ def _reading(run: RunResults) -> str:
 
 
 def _correlation(run: RunResults, warnings: Warnings) -> Card:
-    own = run.measures.get("generation", {}).get("warnings", [])
     value, bounds = run.gc.get("r"), interval(run.gc.get("interval"), 2)
     said = f"written against true DNA; {bounds}" if bounds else "not measured"
-    return Card("GC %, Pearson r", decimals(value, 3), "", said, (*own, *warnings.of(run, "generation")))
+    return Card("GC %, Pearson r", decimals(value, 3), "", said, gc_warnings(run, warnings))
 
 
 def _memory(run: RunResults, warnings: Warnings) -> Card:

@@ -32,6 +32,11 @@ class Warnings:
         return tuple(dict.fromkeys(text for run in runs for text in self.of(run, what)))
 
 
+def gc_warnings(run: RunResults, warnings: Warnings) -> tuple[str, ...]:
+    """What its generated DNA warns of itself, then what stands in the way of comparing its GC %."""
+    return (*run.measures.get("generation", {}).get("warnings", ()), *warnings.of(run, "generation"))
+
+
 @dataclass(frozen=True)
 class Concern:
     """A property that comparable runs share; `beside` names the numbers that it touches.

@@ -23,6 +23,7 @@ from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.page import page
 from dnagoat.reporting.section import Part, Question
 from dnagoat.reporting.sections.differences import draw_verdict
+from dnagoat.reporting.sections.pairs import Pairs, find_pairs, tabulate
 from dnagoat.reporting.sources import Results
 from dnagoat.reporting.table import Table
 from dnagoat.reporting.verdict import Verdict, verdict
@@ -33,12 +34,14 @@ PAGE = "report.html"
 
 @dataclass(frozen=True)
 class Report:
-    """A report before it is written; `hero` is the figure beside the verdict, `parts` are in the order of questions."""
+    """A report before it is written; `hero` is the figure beside the verdict, `pairs` what the table below it shows;
+    `parts` are in the order of questions."""
 
     title: str
     subtitle: str
     verdict: Verdict
     hero: Figure | None
+    pairs: Pairs | None
     cards: list[Card]
     parts: list[Part]
     methods: Methods
@@ -51,6 +54,10 @@ class Report:
         return [table for part in self.parts for table in part.tables]
 
     @property
+    def matrix(self) -> Table | None:
+        return tabulate(self.pairs) if self.pairs else None
+
+    @property
     def details(self) -> list[Table]:
         return [table for part in self.parts for table in part.details]
 
@@ -58,10 +65,22 @@ class Report:
     def figures(self) -> list[Figure]:
         return [*filter(None, [self.hero]), *(figure for part in self.parts for figure in part.figures)]
 
-    def notes(self) -> tuple[Notes, tuple[int, ...]]:
-        """What hinders the comparison, and the numbers of what limits the verdict, which comes first."""
+    def notes(self) -> Notes:
+        """What hinders the comparison, numbered as the page is read; what limits the verdict comes first."""
         notes = Notes(self.warnings.sentences)
-        return notes, tuple(notes.add(remark) for remark in self.verdict.remarks)
+        notes.remarks = tuple(map(notes.add, self.verdict.remarks))
+        for warnings in ([self.hero.warnings] if self.hero else []) + [card.warnings for card in self.cards]:
+            notes.number(warnings)
+        if self.matrix:
+            notes.numbered(self.matrix)
+        notes.early = len(notes.said)
+        for part in self.parts:
+            for figure in part.figures:
+                notes.number(figure.warnings)
+            for table in (*part.tables, *part.details):
+                notes.numbered(table)
+        notes.numbered(self.methods.settings)
+        return notes
 
     def html(self) -> str:
         return page(self)
@@ -103,7 +122,7 @@ class Report:
             return False
 
     def _all_tables(self) -> list[Table]:
-        return [*self.tables, *self.details, self.methods.settings]
+        return [*filter(None, [self.matrix]), *self.tables, *self.details, self.methods.settings]
 
     def write(self, out: Path, *, force: bool = False) -> Path:
         """Writes the report's folder and returns the page; an existing report is a `RunError` without `force`."""
@@ -141,7 +160,7 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
     warnings = compare_runs(results)
     judged = verdict(results, warnings)
     parts = [part for question in Question if (part := _part(question, results, warnings)) is not None]
-    hero = draw_verdict(results)
+    hero, pairs = draw_verdict(results), find_pairs(results)
     if hero is None:  # nothing to compare: what is drawn first stands beside the verdict
         holder = next((part for part in parts if part.figures), None)
         hero = holder.figures.pop(0) if holder else None
@@ -150,6 +169,7 @@ def report(results: Results, command: str, *, title: str | None = None, remarks:
         _subtitle(results),
         replace(judged, remarks=[*remarks, *judged.remarks]),
         hero,
+        pairs,
         cards(results, warnings),
         parts,
         methods(results, command),

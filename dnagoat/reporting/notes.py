@@ -12,10 +12,15 @@ ALARM = "⚠ "  # how a table's note begins that is a warning
 
 @dataclass
 class Notes:
-    """`sentences` has the whole sentence of a short warning; `said` grows as notes are asked for, the first being 1."""
+    """`sentences` has the whole sentence of a short warning; `said` grows as notes are asked for, the first being 1.
+
+    `remarks` are the numbers of what limits the verdict, and the first `early` stand on the first screen.
+    """
 
     sentences: Mapping[str, str]
     said: list[str] = field(default_factory=list)
+    remarks: tuple[int, ...] = ()
+    early: int = 0
 
     def number(self, warnings: Sequence[str]) -> tuple[int, ...]:
         """The number of each warning."""

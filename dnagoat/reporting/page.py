@@ -29,24 +29,20 @@ def page(report: Report) -> str:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
-    styles, (notes, remarks) = looks(report.results.arms), report.notes()
+    styles, notes = looks(report.results.arms), report.notes()
     arms = {arm: f"arm-{rank}" for rank, arm in enumerate(styles)}
-    first = {
-        "remarks": remarks,
-        "hero": report.hero and _drawn(report.hero, notes, arms),
-        "cards": [(card, notes.number(card.warnings)) for card in report.cards],
-    }
-    early = len(notes.said)  # what the first screen refers to stands on it
-    parts = [_part(part, notes, arms) for part in report.parts]
     return environment.get_template("page.html").render(
         report=report,
         css=environment.get_template("page.css").render(inks=every_ink(), looks=styles),
         arms=arms,
-        parts=parts,
+        remarks=notes.remarks,
+        hero=report.hero and _drawn(report.hero, notes, arms),
+        pairs=report.matrix and notes.numbered(report.matrix),
+        cards=[(card, notes.number(card.warnings)) for card in report.cards],
+        parts=[_part(part, notes, arms) for part in report.parts],
         settings=notes.numbered(report.methods.settings),
         notes=notes.said,
-        early=early,
-        **first,
+        early=notes.early,
     )
 
 

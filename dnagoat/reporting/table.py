@@ -85,6 +85,11 @@ class Table:
             return self
         return replace(self, rows=self.rows[: self.few], notes=[f"{left} more {rest}.", *self.notes], few=0)
 
+    def refers_to(self) -> set[int]:
+        """The numbers of notes that stand in it."""
+        cells = [number for row in self.rows for cell in row.cells for number in cell.notes]
+        return {*self.marks, *cells, *(number for column in self.columns for number in column.notes)}
+
     def markdown(self) -> str:
         head = [self.first, *(" <br> ".join(column.lines()) for column in self.columns)]
         rule = ["---", *("---:" if column.numeric else "---" for column in self.columns)]

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from dnagoat.reporting.document import Report
 from dnagoat.reporting.notes import Notes
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat_cli.terminal.show import show_report
 
 
 def test_each_warning_has_one_number_and_is_not_taken_apart() -> None:
@@ -30,3 +38,20 @@ def test_a_table_has_numbers_in_the_place_of_its_warnings() -> None:
     assert not any(cell.warnings for cell in made.rows[0].cells)
     assert "1.31 [2]" in made.markdown() and "B [1]" in made.markdown()
     assert table.rows[0].cells[0].warnings == ("other size",), "the table itself keeps its words, for CSV and JSON"
+
+
+@pytest.mark.parametrize("which", ["whole", "crowded"])
+def test_a_terminal_numbers_notes_as_the_page_does(
+    which: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made: Report = request.getfixturevalue(which)
+    monkeypatch.setenv("COLUMNS", "400")
+    show_report(made, Path("report.html"))
+    shown = capsys.readouterr().out
+    items = re.findall(r'<li id="note-(\d+)">(.*?)</li>', made.html(), flags=re.DOTALL)
+    on_page = {int(number): html.unescape(re.sub("</?code>", "`", text)) for number, text in items}
+    in_terminal = {int(number): text for number, text in re.findall(r"^  (\d+)\. (.*)$", shown, flags=re.MULTILINE)}
+    assert in_terminal and in_terminal.items() <= on_page.items()
+    referred = {int(number) for found in re.findall(r"\[(\d+(?:, \d+)*)\]", shown) for number in found.split(", ")}
+    assert referred == set(in_terminal), "each number that stands beside something is explained, and no other"
+    assert set(made.notes().remarks) <= set(in_terminal)

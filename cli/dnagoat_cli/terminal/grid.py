@@ -75,7 +75,7 @@ def draw_tables(tables: Iterable[Table], console: Console) -> None:
 def draw_table(table: Table, console: Console) -> None:
     """Prints a table with its title above and its notes below."""
     width = console.width
-    console.print(Text(table.title, style="bold"))
+    console.print(Text(marked(table.title, table.marks), style="bold"))
     layout = _layout(table, width)
     for place, group in enumerate(layout):
         if place:

@@ -61,6 +61,7 @@ def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: 
     from dnagoat.reporting.headline import of_comparison
     from dnagoat.reporting.sections.comparison import every_table
     from dnagoat.reporting.sections.glance import glance
+    from dnagoat.reporting.sections.pairs import pairs_of_comparison, sentence
     from dnagoat.reporting.sources import read
 
     if as_json:
@@ -70,23 +71,33 @@ def show_comparison(result: dict[str, Any], out: Path, as_json: bool, *, every: 
     _print_verdict(of_comparison(result), result["verdict"], console)
     draw_tables(every_table(result) if every else [glance(read([out]))], console)
     if not every:
+        if pairs := pairs_of_comparison(result):
+            console.print(Text(sentence(pairs)), overflow="fold")
         console.print("--all shows where and how soon arms differ", style="dim")
     console.print(f"`dnagoat report {shlex.quote(str(out))}` makes a page", style="dim", markup=False, soft_wrap=True)
     console.print(str(out / COMPARISON), style="dim", markup=False, soft_wrap=True)
 
 
 def show_report(made: Report, page: Path, as_json: bool = False) -> None:
-    """The page's first screen in text: the verdict, each model's numbers, what limits it; the page's path last."""
+    """The page's first screen in text: the verdict, each model's numbers, what limits it under the page's numbers; the
+    page's path last."""
     from dnagoat.reporting.sections.glance import glance
+    from dnagoat.reporting.sections.pairs import sentence
+    from dnagoat.reporting.table import marked
 
     if as_json:
         print_json(made.as_dict())
         return
     console = Console(highlight=False)
-    _print_verdict(made.verdict.headline, made.verdict.sentence, console)
-    draw_tables([glance(made.results)] if made.results.runs else made.tables, console)
-    for remark in made.verdict.remarks:
-        console.print(Text(f"  • {remark}"), overflow="fold")
+    notes = made.notes()
+    shown = [glance(made.results, made.warnings)] if made.results.runs else made.tables
+    tables = [notes.numbered(table) for table in shown]
+    _print_verdict(marked(made.verdict.headline, notes.remarks), made.verdict.sentence, console)
+    draw_tables(tables, console)
+    if made.pairs:
+        console.print(Text(sentence(made.pairs)), overflow="fold")
+    for number in sorted({*notes.remarks, *(number for table in tables for number in table.refers_to())}):
+        console.print(Text(f"  {number}. {notes.said[number - 1]}"), overflow="fold")
     console.print()
     console.print(f"report: {page}; every table is text in report.md beside it", markup=False, soft_wrap=True)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -105,8 +106,25 @@ def judge_scores(
         "level": LEVEL,
         "resamples": RESAMPLES,
         "arms": rows,
+        "pairs": _pairs(arms[1:], scored, judged_split(rows)),
         "verdict": sentence(rows),
     }
+
+
+def _pairs(others: Sequence[Arm], scored: Mapping[tuple[str, Split], ArmScores], split: Split) -> list[Result]:
+    """How the arms beside the reference differ from each other, by the rule by which they differ from it."""
+    return [
+        {
+            "arm": arm.name,
+            "against": other.name,
+            **_difference(_judge(scored[arm.name, split], scored[other.name, split])),
+        }
+        for arm, other in combinations(others, 2)
+    ]
+
+
+def _judge(own: ArmScores, other: ArmScores, stratum: str = "all") -> Judgement:
+    return judge(own.sums[stratum], other.sums[stratum], own.counts[stratum], own.blocks)
 
 
 def _scored(arm: Arm, dataset: Dataset, options: MeasureOptions, progress: Progress) -> ArmScores:
@@ -188,7 +206,7 @@ def speed_ratio(own: Sequence[float], base: Sequence[float]) -> float | None:
 def _numbers(own: ArmScores, other: ArmScores, stratum: str, is_reference: bool) -> Result:
     sums, counts = own.sums[stratum], own.counts[stratum]
     value = float(sums.mean(axis=0).sum() / counts.sum())
-    judged = None if is_reference else judge(sums, other.sums[stratum], counts, own.blocks)
+    judged = None if is_reference else _judge(own, other, stratum)
     return {
         "value": value,
         "interval": listed(block_bootstrap(sums.mean(axis=0), counts, own.blocks)),

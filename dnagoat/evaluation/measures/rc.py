@@ -20,7 +20,6 @@ from dnagoat.training.kept.run import Run
 # n windows, M scored bases
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-BINS = 41
 
 
 def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> Result:
@@ -37,14 +36,11 @@ def measure(run: Run, options: MeasureOptions, progress: Progress = silent) -> R
     settings = (blocks, options.resamples, options.seed, LEVEL)
     size, sign = block_bootstraps(np.stack([np.abs(gaps), gaps], axis=1), known, *settings)
     average, gain = block_bootstraps(np.stack([(forward + reverse) / 2, (forward - reverse) / 2], 1), counts, *settings)
-    edge = max(float(np.abs(gaps).max()), 1e-6)
-    histogram, edges = np.histogram(gaps[known], bins=BINS, range=(-edge, edge))
     return {
         "value": float(np.abs(gaps[known]).mean()),
         "interval": listed(size),
         "signed": {"value": float(gaps[known].mean()), "interval": listed(sign)},
         "quantiles": [{"q": q, "value": float(np.quantile(gaps[known], q))} for q in QUANTILES],
-        "histogram": {"edges": edges.tolist(), "counts": histogram.tolist()},
         "rc_average": {
             "value": float((forward + reverse).sum() / 2 / counts.sum()),
             "interval": listed(average),

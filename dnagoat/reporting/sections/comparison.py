@@ -10,6 +10,7 @@ from dnagoat.reporting.cells import estimate
 from dnagoat.reporting.numbers import UNKNOWN, decimals, gibibytes, interval, large, listed, whole
 from dnagoat.reporting.section import Question, Section
 from dnagoat.reporting.sections.differences import draw_origins
+from dnagoat.reporting.sections.pairs import pairs_of_comparison, tabulate
 from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Row, Table, Tone
 from dnagoat.wording import counted
@@ -23,10 +24,11 @@ UNSTEADY = (
 
 
 def every_table(comparison: Result) -> list[Table]:
-    """Verdicts, strata, cost and the bases that it took: what `dnagoat compare` shows at its end."""
+    """Pairs, verdicts, strata, cost and the bases that it took: what `dnagoat compare` shows at its end."""
     splits = [split for split in SPLITS if split in comparison["arms"][0]["splits"]]
     made = [table for split in splits for table in (verdicts(comparison, split), *origins(comparison, split))]
-    return [*made, costs(comparison), *_reached(comparison)]
+    pairs = pairs_of_comparison(comparison)
+    return [*([tabulate(pairs)] if pairs else []), *made, costs(comparison), *_reached(comparison)]
 
 
 def origins(comparison: Result, split: str) -> list[Table]:

@@ -83,10 +83,13 @@ def _of_runs(results: Results) -> Figure | None:
 
 
 def _row(name: str, found: Result) -> Row:
-    """The one interval takes in both of the rule, which asks that both lie on the same side of 0."""
+    return Row(name, name, found["value"], both_intervals(found), found["by_seed"], found["verdict"])
+
+
+def both_intervals(found: Result) -> tuple[float, float] | None:
+    """One interval that takes in both of the rule, which asks that both lie on the same side of 0."""
     both = [bounds for bounds in (found["over_seeds"], found["over_blocks"]) if bounds]
-    hull = (min(low for low, _ in both), max(high for _, high in both)) if both else None
-    return Row(name, name, found["value"], hull, found["by_seed"], found["verdict"])
+    return (min(low for low, _ in both), max(high for _, high in both)) if both else None
 
 
 def difference_chart(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dnagoat.evaluation.scoring.verdict_rule import judged_split
 from dnagoat.reporting.cells import called, estimate, row_of
+from dnagoat.reporting.comparability import Warnings, gc_warnings
 from dnagoat.reporting.numbers import UNKNOWN, gibibytes, whole
 from dnagoat.reporting.paired import differences
 from dnagoat.reporting.sections.baselines import best_baseline
@@ -13,11 +14,12 @@ from dnagoat.wording import counted
 
 TONES: dict[str, Tone] = {"better": "good", "worse": "bad"}
 REFERENCE = Cell("reference")
+NONE = Warnings({}, {})
 
 
-def glance(results: Results) -> Table:
+def glance(results: Results, warnings: Warnings = NONE) -> Table:
     """A row a model, or an arm of a comparison over its seeds; what nobody has measured has no column."""
-    rows = _of_arms(results, results.comparison) if results.comparison else _of_runs(results)
+    rows = _of_arms(results, results.comparison, warnings) if results.comparison else _of_runs(results, warnings)
     reference = called(results, results.scored[0]) if results.comparison is None else results.comparison["reference"]
     columns = [
         Column("nll", "Test NLL", "nats per base"),
@@ -41,25 +43,26 @@ def _title(results: Results) -> str:
     return f"Over {counted(len(results.comparison['seeds']), 'seed')}, on DNA that the models have not seen"
 
 
-def _of_runs(results: Results) -> list[Row]:
+def _of_runs(results: Results, warnings: Warnings) -> list[Row]:
     paired = differences(results)
     rows = []
     for place, run in enumerate(results.scored):
         test, found = run.nll("test") or {}, paired.get(run.key)
+        nll = estimate(test.get("value"), test.get("interval"), warnings=warnings.of(run, "test"))
         difference = REFERENCE if place == 0 else Cell(UNKNOWN)
         if place and found is not None:
             difference = estimate(found.value, found.bounds, sign=True)
-        rows.append(row_of(results, run, [estimate(test.get("value"), test.get("interval")), difference, *_rest(run)]))
+        rows.append(row_of(results, run, [nll, difference, *_rest(run, warnings)]))
     return rows
 
 
-def _of_arms(results: Results, comparison: Result) -> list[Row]:
+def _of_arms(results: Results, comparison: Result, warnings: Warnings) -> list[Row]:
     firsts, split = {run.arm: run for run in results.firsts}, judged_split(comparison["arms"])
     rows = []
     for arm in comparison["arms"]:
-        here = arm["splits"][split]["all"]
-        nll = estimate(here["value"], here["interval"])
-        rows.append(Row(arm["name"], [nll, _judged(here["difference"]), *_rest(firsts[arm["name"]])], arm["name"]))
+        here, first = arm["splits"][split]["all"], firsts[arm["name"]]
+        nll = estimate(here["value"], here["interval"], warnings=warnings.of(first, "test"))
+        rows.append(Row(arm["name"], [nll, _judged(here["difference"]), *_rest(first, warnings)], arm["name"]))
     return rows
 
 
@@ -71,13 +74,14 @@ def _judged(found: Result | None) -> Cell:
     return Cell(cell.text, cell.value, cell.low, cell.high, cell.under, tone=TONES.get(call, "unsure"))
 
 
-def _rest(run: RunResults) -> list[Cell]:
+def _rest(run: RunResults, warnings: Warnings) -> list[Cell]:
     """Gain over the best of the counts, GC %, memory, speed."""
     rung = best_baseline(run.nll("test")) or {}
     cuda, resident = run.peak("cuda_allocated_peak"), run.peak("resident_peak")
+    memory = Cell(gibibytes(cuda or resident), cuda or resident, under="CUDA" if cuda else "resident")
     return [
-        estimate(rung.get("gain"), rung.get("gain_interval"), sign=True),
-        estimate(run.gc.get("r"), run.gc.get("interval"), 3),
-        Cell(gibibytes(cuda or resident), cuda or resident, under="CUDA" if cuda else "resident"),
-        Cell(whole(run.speed), run.speed),
+        estimate(rung.get("gain"), rung.get("gain_interval"), sign=True, warnings=warnings.of(run, "test")),
+        estimate(run.gc.get("r"), run.gc.get("interval"), 3, warnings=gc_warnings(run, warnings)),
+        memory.warned(warnings.of(run, "memory")),
+        Cell(whole(run.speed), run.speed).warned(warnings.of(run, "speed")),
     ]

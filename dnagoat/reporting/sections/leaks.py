@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from dnagoat.genome.leaks.leakage import NEAR, SAME
 from dnagoat.genome.leaks.sampled_words import K
 from dnagoat.reporting.cells import share, word
-from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above
+from dnagoat.reporting.drawing.figure import Figure, canvas, legend_above, name_rows
+from dnagoat.reporting.drawing.marks import mark
 from dnagoat.reporting.numbers import percent, whole
 from dnagoat.reporting.section import Question, Section
 from dnagoat.reporting.sources import Result, Results
@@ -13,11 +16,18 @@ from dnagoat.reporting.style import MUTED, TEXT, drawing
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 LEVELS = {"any": "any 32-mer", "near": "near-copy", "same": "copy"}
+KINDS = {  # words, colour, marker, and where in its row
+    "overall": ("all sequence", MUTED.light, "o", -0.18),
+    "outside_repeats": ("outside repeats", TEXT.light, "s", 0.18),
+}
 
 
 def leaks(results: Results) -> Figure | None:
-    """Bars of the share of windows that share anything, a half, or nearly all of their 32-mers with training."""
+    """Dots at the share of windows that share anything, a half, or nearly all of their 32-mers with training."""
     report = results.leakage
     if report is None:
         return None
@@ -27,26 +37,18 @@ def leaks(results: Results) -> Figure | None:
     if not splits:
         return None
     with drawing():
-        figure, axes = canvas(1, len(splits), height=2.3, share_y=True)
+        figure, axes = canvas(1, len(splits), height=2.5, share_x=True, share_y=True)
         for panel, split in zip(axes, splits, strict=True):
-            for rank, (kind, colour) in enumerate((("overall", MUTED.light), ("outside_repeats", TEXT.light))):
-                for place, level in enumerate(LEVELS):
-                    share = report["splits"][split][kind][level]
-                    height = place + 0.38 * (rank - 0.5)
-                    panel.barh(
-                        height, 100 * (share or 0), height=0.34, color=colour, zorder=2, label=_legend(kind, place)
-                    )
-                    panel.annotate(
-                        percent(share), (100 * (share or 0), height), xytext=(4, 0), textcoords="offset points",
-                        va="center", fontsize=8.5,
-                    )  # fmt: skip
+            for kind in KINDS:
+                _draw_shares(panel, report["splits"][split][kind], kind)
             panel.set_title({"test": "test windows", "val": "validation windows"}[split])
-            panel.set_xlim(0, min(118.0, 1.3 * panel.get_xlim()[1] + 2))
             panel.locator_params(axis="x", nbins=5)
             panel.set_xlabel("share of windows (%)")
+        low, high = axes[0].get_xlim()  # of all panels; room for the words beside the farthest dot
+        axes[0].set_xlim(min(low, -0.03 * high), 1.2 * high + 0.2)
+        name_rows(axes[0], [(level, None) for level in LEVELS.values()])
+        for panel in axes[1:]:
             panel.grid(axis="y", visible=False)
-        axes[0].set_yticks(range(len(LEVELS)), list(LEVELS.values()))
-        axes[0].invert_yaxis()
         legend_above(figure, *axes[0].get_legend_handles_labels(), most=2)
     told = [
         f"{percent(report['splits'][split]['overall']['near'])} of {split} windows overall and "
@@ -56,18 +58,27 @@ def leaks(results: Results) -> Figure | None:
     return Figure(
         "leakage",
         "Has the training split seen the test?",
-        reading="Shorter is better, and what counts are windows outside repeats, which occur all over a genome by "
+        reading="Farther left is better, and what counts are windows outside repeats, which occur all over a genome by "
         "nature.",
         limits="A near-copy shares at least half of its 32-mers with training (about 98 % identity), a copy "
         f"{report['same']:.0%}. Exact 32-mers miss older, more diverged copies. Learning repeats is legitimate, but a "
         "model can look good by copying them: see the strata.",
-        alt=f"Bar chart of held-out windows with near-copies in training: {'; '.join(told)}.",
+        alt=f"Dots, the shares of held-out windows with near-copies in training: {'; '.join(told)}.",
         drawing=figure,
     )
 
 
-def _legend(kind: str, place: int) -> str | None:
-    return {"overall": "all sequence", "outside_repeats": "outside repeats"}[kind] if place == 0 else None
+def _draw_shares(panel: Axes, found: Result, kind: str) -> None:
+    """Every window was looked at, so that a share is a count and has no interval."""
+    words, colour, marker, place = KINDS[kind]
+    parts = [found[level] or 0.0 for level in LEVELS]
+    rows = [rank + place for rank in range(len(parts))]
+    said = [f"{percent(part)} of windows, {words}: {level}" for part, level in zip(parts, LEVELS.values(), strict=True)]
+    xs = [100 * part for part in parts]
+    (dots,) = panel.plot(xs, rows, color=colour, marker=marker, markersize=6, linestyle="", label=words)
+    mark(dots, None, words, said)
+    for x, row, part in zip(xs, rows, parts, strict=True):
+        panel.annotate(percent(part), (x, row), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8.5)
 
 
 def tables(report: Result) -> list[Table]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dnagoat.reporting.cells import called, estimate, row_of
-from dnagoat.reporting.comparability import Warnings, same_bases
+from dnagoat.reporting.comparability import Warnings, gc_warnings, same_bases
 from dnagoat.reporting.numbers import UNKNOWN, decimals, listed, whole
 from dnagoat.reporting.paired import Paired, differences
 from dnagoat.reporting.sections.baselines import best_baseline
-from dnagoat.reporting.sources import Result, Results, RunResults
+from dnagoat.reporting.sources import Result, Results
 from dnagoat.reporting.table import Cell, Column, Table
 from dnagoat.wording import counted
 
@@ -35,7 +35,7 @@ def outcome(results: Results, warnings: Warnings) -> Table:
             _gain(test),
             _nll(test, "bits", "bits_interval", ()),
             _nll(val, "value", "interval", warnings.of(run, "val")),
-            _correlation(run, warnings.of(run, "generation")),
+            estimate(run.gc.get("r"), run.gc.get("interval"), 3, warnings=gc_warnings(run, warnings)),
         ]
         rows.append(row_of(results, run, cells))
     chosen = "The validation split chose the checkpoint, so its number flatters the model."
@@ -73,11 +73,6 @@ def _best_count(results: Results) -> str:
         return "A gain above 0 beats the best baseline on the model's own bases."
     value = decimals(rung["value"])
     return f"Best baseline: {rung['name']}, {value} nats per base on the same bases; a gain above 0 beats it."
-
-
-def _correlation(run: RunResults, warnings: Sequence[str]) -> Cell:
-    own = run.measures.get("generation", {}).get("warnings", [])
-    return estimate(run.gc.get("r"), run.gc.get("interval"), 3, warnings=(*own, *warnings))
 
 
 def _scored(results: Results) -> str:
