@@ -18,6 +18,7 @@ from dnagoat.errors import DnagoatError, Stopped
 from dnagoat.folders import place_caches
 from dnagoat.training.launch.stop import unwind_when_told
 from dnagoat_cli.terminal.bar import begin_command
+from dnagoat_cli.terminal.help_pages import let_help_flow
 from dnagoat_cli.terminal.letters import fit_streams
 
 # What a disk or a path says that the user can mend: no room, no permission, no such place, a disk that fails.
@@ -36,7 +37,7 @@ class Sentences(TyperGroup):
     def main(self, *words: Any, **settings: Any) -> Any:
         _replace_shut_streams()
         fit_streams()
-        _let_help_flow(self)
+        let_help_flow(self)
         place_caches()
         try:
             try:
@@ -77,15 +78,6 @@ class Sentences(TyperGroup):
         except KeyboardInterrupt as end:
             number = end.signal if isinstance(end, Stopped) else signal.SIGINT
             raise typer.Exit(128 + number) from None
-
-
-def _let_help_flow(group: Any) -> None:
-    """Paragraphs of help are as wide as the terminal: Typer keeps the line ends of the source. Examples stay lines."""
-    for command in group.commands.values():
-        parts = (command.help or "").strip("\n").split("\n\n")
-        command.help = "\n\n".join(part if part.startswith(" ") else part.replace("\n", " ") for part in parts)
-        if isinstance(command, TyperGroup):
-            _let_help_flow(command)
 
 
 def _hung_up(stream: TextIO) -> bool:

@@ -246,7 +246,11 @@ def sentence(rows: Sequence[Result]) -> str:
     for row in others:
         found = row["splits"][split]["all"]["difference"]
         low, high = found["over_seeds"] or (None, None)
-        seeds = f", {LEVEL:.0%} over {len(found['by_seed'])} seeds {low:+.4f} to {high:+.4f}" if low is not None else ""
+        seeds = (
+            f", {100 * LEVEL:.0f} % over {len(found['by_seed'])} seeds {low:+.4f} to {high:+.4f}"
+            if low is not None
+            else ""
+        )
         said.append(
             f"{row['name']} is {_called(found, reference['name'])} ({found['value']:+.4f} nats per base{seeds})"
         )

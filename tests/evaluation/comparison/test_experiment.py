@@ -85,7 +85,7 @@ def test_the_sentence_names_every_arm() -> None:
         return {"name": name, "splits": {"test": {"all": {"difference": found if verdict else None}}}}
 
     said = sentence([row("rope", None), row("goat", "better"), row("nope", "not distinguishable")])
-    assert said.startswith("On the test split: goat is better than rope (-0.0100 nats per base, 95% over 3 seeds")
+    assert said.startswith("On the test split: goat is better than rope (-0.0100 nats per base, 95 % over 3 seeds")
     assert "nope is not distinguishable from rope" in said
 
 
