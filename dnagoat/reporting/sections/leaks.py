@@ -49,6 +49,7 @@ def leaks(results: Results) -> Figure | None:
         name_rows(axes[0], [(level, None) for level in LEVELS.values()])
         for panel in axes[1:]:
             panel.grid(axis="y", visible=False)
+            panel.tick_params(axis="y", length=0)
         legend_above(figure, *axes[0].get_legend_handles_labels(), most=2)
     told = [
         f"{percent(report['splits'][split]['overall']['near'])} of {split} windows overall and "

@@ -39,8 +39,8 @@ def gap(results: Results, split: str = "test") -> Figure | None:
     return Figure(
         "strand-gap",
         "Do both strands of the same DNA cost the same?",
-        reading="Narrow and about 0 is good: either strand is DNA to the model. The pale line holds nine of ten "
-        "windows; the mark is their mean, with its 95 % interval over blocks of the genome.",
+        reading="Narrow and about 0 is good, since either strand is DNA: the pale line holds nine of ten windows, and "
+        "the mark is their mean with its 95 % interval over blocks of the genome.",
         limits="A narrow line does not make a model good, only even-handed.",
         alt=f"Dots with intervals and ranges. Mean absolute difference of a window in nats per base: {listed(told)}.",
         drawing=figure,
