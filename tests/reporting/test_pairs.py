@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dnagoat.evaluation.comparison.judgement import Arm, ArmScores, judge_scores
+from dnagoat.genome.windows import Split
 from dnagoat.reporting.document import Report, report
 from dnagoat.reporting.paired import differences
 from dnagoat.reporting.sections.pairs import find_pairs, pairs_of_comparison, sentence, tabulate
@@ -23,12 +24,12 @@ def paths(results: Results) -> dict[str, list[Path]]:
     return {arm: [run.run.path for run in results.of(arm)] for arm in results.arms}
 
 
-def planted(results: Results, levels: list[float]) -> tuple[list[Arm], dict[tuple[str, str], ArmScores]]:
+def planted(results: Results, levels: list[float]) -> tuple[list[Arm], dict[tuple[str, Split], ArmScores]]:
     """Arms whose mean NLL lies at these levels; a thousandth of noise a piece, and seeds that are as far apart."""
     dice = np.random.default_rng(3)
     counts, blocks = np.full(PIECES, 256.0), np.repeat(np.arange(BLOCKS), PIECES // BLOCKS)
     arms = [Arm(name, own, 1e-3) for name, own in list(paths(results).items())[: len(levels)]]
-    scored = {}
+    scored: dict[tuple[str, Split], ArmScores] = {}
     for arm, level in zip(arms, levels, strict=True):
         noise = dice.normal(0, 1e-3, (SEEDS, PIECES))
         sums = counts * (level + noise - noise.mean() + np.array([[-1e-4], [0], [1e-4]]) * (1 + len(scored)))
@@ -39,17 +40,17 @@ def planted(results: Results, levels: list[float]) -> tuple[list[Arm], dict[tupl
 @pytest.fixture(scope="module")
 def tied(crowded: Report) -> Result:
     """Four arms, of which the second and the third are equals."""
-    return judge_scores(*planted(crowded.results, [1.31, 1.30, 1.30, 1.29]))  # type: ignore[arg-type]
+    return judge_scores(*planted(crowded.results, [1.31, 1.30, 1.30, 1.29]))
 
 
 def test_a_pair_is_judged_as_if_one_of_it_were_the_reference(crowded: Report) -> None:
     arms, scored = planted(crowded.results, [1.31, 1.30, 1.2995, 1.29])
-    found = judge_scores(arms, scored)["pairs"]  # type: ignore[arg-type]
+    found = judge_scores(arms, scored)["pairs"]
     assert [(pair["arm"], pair["against"]) for pair in found] == [
         (one.name, other.name) for one, other in combinations(arms[1:], 2)
     ]
     for one, other in combinations(arms[1:], 2):
-        turned = judge_scores([other, one], scored)["arms"][1]["splits"]["test"]["all"]["difference"]  # type: ignore[arg-type]
+        turned = judge_scores([other, one], scored)["arms"][1]["splits"]["test"]["all"]["difference"]
         pair = next(pair for pair in found if (pair["arm"], pair["against"]) == (one.name, other.name))
         assert {key: pair[key] for key in turned} == turned
 
@@ -88,7 +89,7 @@ def test_what_was_not_judged_is_not_shown(tied: Result) -> None:
 def test_too_few_seeds_say_so_once(crowded: Report) -> None:
     arms, scored = planted(crowded.results, [1.31, 1.30, 1.29])
     few = {key: ArmScores({"all": found.sums["all"][:2]}, found.counts, found.blocks) for key, found in scored.items()}
-    found = pairs_of_comparison(judge_scores([replace(arm, runs=arm.runs[:2]) for arm in arms], few))  # type: ignore[arg-type]
+    found = pairs_of_comparison(judge_scores([replace(arm, runs=arm.runs[:2]) for arm in arms], few))
     assert found is not None and sentence(found) == "Among each other: too few seeds to say which arms differ."
 
 
