@@ -29,13 +29,15 @@ class MomentumConfig(Frozen):
 class PositionConfig(Frozen):
     """One position scheme by its name, with the settings that it declares; another's count where both have them.
 
-    `convolution` is the number of taps of a causal convolution of queries and keys, the present base included.
+    `convolution` is the number of taps of a causal convolution of queries and keys, the present base included; `gate`
+    lets the sequence dial the prior.
     """
 
     name: str = DEFAULT
     settings: SerializeAsAny[Settings]
     momentum: MomentumConfig | None = None
     convolution: int | None = Field(None, ge=2, le=64)
+    gate: bool = False
 
     def __init__(self, *, name: str = DEFAULT, settings: Settings | Mapping[str, Any] | None = None, **more: Any):
         kind = scheme_named(name).settings

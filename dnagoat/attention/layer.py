@@ -52,7 +52,7 @@ class Attention(nn.Module):
             return self._attend(q, k, self._heads(self.value(x)), x.shape[1] > 1, None, at)
         q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
         q, k, last = self.scheme.rotate(q, k, at, None if cache is None else cache.before[self.layer])
-        q, k = self._with_lanes(q, k, at)
+        q, k = self._with_lanes(q, k, at, x)
         causal, mask = x.shape[1] > 1, None
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
@@ -68,10 +68,10 @@ class Attention(nn.Module):
         Of the last layer nothing else is ever read. As many queries are formed as its scheme takes into one.
         """
         count = 1 + self.scheme.looks_back
-        at = at.latest(count)
-        q, k, v = self._heads(self.query(x[:, -count:])), self._heads(self.key(x)), self._heads(self.value(x))
+        at, latest = at.latest(count), x[:, -count:]
+        q, k, v = self._heads(self.query(latest)), self._heads(self.key(x)), self._heads(self.value(x))
         q, k, last = self.scheme.rotate(q, k, at)
-        q, k = self._with_lanes(q, k, at)
+        q, k = self._with_lanes(q, k, at, latest)
         k, v = cache.extend(self.layer, k, v)
         cache.before[self.layer] = kept(last)
         return self._attend(q[..., -1:, :], k, v, False, None, at.latest(1))
@@ -84,13 +84,20 @@ class Attention(nn.Module):
         q, k = (side.transpose(1, 2) for side in content.unbind(2))
         q, k, _ = self.scheme.rotate(q, k, at)
         query, key = lanes.exact.unbind()
-        return assemble(q, query), assemble(k, key)
+        return assemble(q, self._gated(query, x)), assemble(k, key)
 
-    def _with_lanes(self, q: Tensor, k: Tensor, at: At) -> Pair:
-        """Content (B, H, T, C) with its lanes before it, (B, H, T, D), where the scheme has any."""
+    def _with_lanes(self, q: Tensor, k: Tensor, at: At, x: Tensor) -> Pair:
+        """Content (B, H, T, C) with its lanes before it, (B, H, T, D), where the scheme has any; the queries are those
+        of x."""
         with torch.autocast(q.device.type, enabled=False):  # a prior is small, and exact only in float32
             lanes = self.scheme.lanes_at(at)
-        return (q, k) if lanes is None else (assemble(q, lanes[0]), assemble(k, lanes[1]))
+        return (q, k) if lanes is None else (assemble(q, self._gated(lanes[0], x)), assemble(k, lanes[1]))
+
+    def _gated(self, lanes: Tensor, x: Tensor) -> Tensor:
+        """Query lanes (H, T, P), or one's own of each sequence where what it reads, x (B, T, width), dials them."""
+        with torch.autocast(x.device.type, enabled=False):
+            gate = self.scheme.gate(x)
+        return lanes if gate is None else gate * lanes
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, causal: bool, mask: Tensor | None, at: At) -> Tensor:
         """The kernel and the projection back; `at` has the positions of q and of all k."""

@@ -52,6 +52,12 @@ class Layer:
         self.up, self.down = ((weight.T / math.sqrt(2)).contiguous() for weight in (up, down))
         self.attention_norm, self.mlp_norm = _norm(block.attention_norm), _norm(block.mlp_norm)
 
+    def dialled(self, prior: Tensor, x: Tensor) -> Tensor:
+        """A row of log-prior (H, 1, S), or one's own of each sequence, (B, H, 1, S), where what it reads (B, W) dials
+        it."""
+        gate = self.scheme.gate(x[:, None])
+        return prior if gate is None else gate * prior
+
 
 def _norm(module: nn.LayerNorm) -> Callable[[Tensor], Tensor]:
     """The module's function without the module's dispatch, which costs as much as the function."""
@@ -219,10 +225,10 @@ class Decoder:
             if priors is None:
                 torch.bmm(to.queries, keys[i], out=scores)
             elif self.batch == 1:
-                torch.baddbmm(priors[i], to.queries, keys[i], out=scores)
+                torch.baddbmm(layer.dialled(priors[i], y).reshape(-1, 1, seen), to.queries, keys[i], out=scores)
             else:
                 torch.bmm(to.queries, keys[i], out=scores)
-                by_head.add_(priors[i])
+                by_head.add_(layer.dialled(priors[i], y))
             self.values.mix(i, layer.normalise(by_head).view(-1, 1, seen), to.mixed)
             x = torch.addmm(x, to.mixed_heads, layer.out)
             torch.mm(layer.mlp_norm(x), layer.up, out=to.inner)

@@ -55,6 +55,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
         **{f"--{flag}": value for flag, value in model.position.settings.written().items()},
         **_momentum(run),
         "--convolution": model.position.convolution,
+        "--gate": model.position.gate,
         "--heads": model.heads,
         "--content": model.content,
         "--normaliser": None if model.normaliser == "softmax" else model.normaliser,

@@ -27,6 +27,7 @@ SCHEMES = ("nope", "sinusoidal", "rope", "rope+bias", "alibi", "goat", "goat+rop
 EXTRAS = {
     "momentum": PositionConfig(name="rope", momentum=MomentumConfig(strength=0.6)),
     "convolution": PositionConfig(name="goat", convolution=3),
+    "gate": PositionConfig(name="goat", gate=True),
     "authors": PositionConfig(name="goat", settings={"form": "authors"}),
     "learned periods": PositionConfig(name="goat+rope", settings={"learn_periods": True}),
 }

@@ -37,6 +37,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "learnt periods": ("tiny", {GOAT + "learn_periods": True}),
     "biases and heads": ("tiny", {"model.position.name": "rope+bias", GOAT + "init": "distances", "model.heads": 4}),
     "muon": ("tiny", {"train.optimizer": "muon", "train.lr": 0.002}),
+    "gate": ("tiny", {"model.position.gate": True}),
     "convolution": ("tiny", {"model.position.name": "alibi", "model.position.convolution": 4}),
     "ladder": ("paper", {"train.precision": "fp32", "train.steps": 5}),
     "momentum": (

@@ -128,6 +128,13 @@ class OneRun:
         typer.Option(help="Taps of a short causal convolution of queries and keys.", rich_help_panel=MODEL),
         Sets("model.position.convolution"),
     ] = None
+    gate: Annotated[
+        bool | None,
+        typer.Option(
+            "--gate", help="What a layer reads dials the prior of each query and head, 0 to 2.", rich_help_panel=MODEL
+        ),
+        Sets("model.position.gate"),
+    ] = None
     normaliser: Annotated[
         str | None,
         typer.Option(help="softmax, sparsemax, entmax15 or entmax.", rich_help_panel=MODEL),

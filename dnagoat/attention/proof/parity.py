@@ -44,6 +44,7 @@ class Subject:
     settings: Mapping[str, Any] = field(default_factory=dict)  # beside those that the scheme proves itself with
     momentum: float | None = None
     convolution: int | None = None
+    gate: bool = False
     heads: int = 4
     slope: float = 1.0
     content: int | None = None
@@ -54,14 +55,16 @@ class Subject:
         momentum = None if self.momentum is None else MomentumConfig(strength=self.momentum)
         settings = SCHEMES[self.name].settings
         told = settings(**{**settings.proof, **self.settings})
-        return PositionConfig(name=self.name, settings=told, momentum=momentum, convolution=self.convolution)
+        around = {"momentum": momentum, "convolution": self.convolution, "gate": self.gate}
+        return PositionConfig(name=self.name, settings=told, **around)
 
     @property
     def label(self) -> str:
         sheared = f" + momentum {self.momentum:g}" if self.momentum is not None else ""
         wide = f", content {self.content}" if self.content else ""
         filtered = f" + convolution {self.convolution}" if self.convolution else ""
-        return self.position.settings.called(self.name) + wide + sheared + filtered
+        gated = " + gate" if self.gate else ""
+        return self.position.settings.called(self.name) + wide + gated + sheared + filtered
 
     @property
     def gradient_bar(self) -> float:
@@ -230,6 +233,7 @@ SUBJECTS = (
     *(Subject(name, settings) for name, scheme in SCHEMES.items() for settings in scheme.settings.proofs),
     *(Subject(name, momentum=0.3) for name in USUAL),
     *(Subject(name, convolution=4) for name in USUAL),
+    *(Subject(name, gate=True) for name in ("alibi", "goat")),
     Subject("goat", {"form": "authors"}, content=59),
 )
 RECENCY = Subject("goat", {"parts": ("recency",)})

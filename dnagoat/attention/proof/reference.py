@@ -24,11 +24,11 @@ def log_prior(scheme: PositionScheme, queries: Tensor, keys: Tensor) -> Tensor:
     return scheme.exact_prior(i, j) + i.new_zeros(scheme.heads, len(queries), len(keys))
 
 
-def attend(scheme: PositionScheme, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """q, k (B, H, T, C) and v (B, H, T, D), float64 -> (B, H, T, D): causal softmax(q k' / sqrt(C) + K) v."""
+def attend(scheme: PositionScheme, q: Tensor, k: Tensor, v: Tensor, gate: Tensor | float = 1.0) -> Tensor:
+    """q, k (B, H, T, C) and v (B, H, T, D), float64 -> (B, H, T, D): causal softmax(q k' / sqrt(C) + gate K) v."""
     positions = torch.arange(q.shape[-2], device=q.device)
     q, k = scheme.exact_content(q, positions, "query"), scheme.exact_content(k, positions, "key")
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]) + log_prior(scheme, positions, positions)
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1]) + gate * log_prior(scheme, positions, positions)
     seen = positions[:, None] >= positions[None, :]
     return scores.masked_fill(~seen, -math.inf).softmax(-1) @ v
 
@@ -39,4 +39,5 @@ def attention(layer: Attention, x: Tensor) -> Tensor:
         (x @ part.weight.double().T).view(*x.shape[:2], layer.heads, -1).transpose(1, 2)
         for part in (layer.query, layer.key, layer.value)
     ]
-    return attend(layer.scheme, *heads).transpose(1, 2).flatten(2) @ layer.out.weight.double().T
+    gate = layer.scheme.exact_gate(x)
+    return attend(layer.scheme, *heads, gate=gate).transpose(1, 2).flatten(2) @ layer.out.weight.double().T

@@ -136,6 +136,7 @@ class PositionScheme(Module):
     reach: int | None = None  # how many positions it holds exactly; None = no limit
     # What bases past the length of training show that none within it did; measured in experiments/five-arms.md.
     unseen: Literal["nothing", "distances", "positions"] = "distances"
+    gated: bool = False  # whether what a layer reads dials its prior
     looks_back: int = 0  # earlier queries and keys that `rotate` takes into one; they are its `before`
 
     def __new__(cls, *_: object, **__: object) -> Self:
@@ -187,6 +188,11 @@ class PositionScheme(Module):
     def bias(self, at: At) -> Tensor | None:
         """(H, T, S), or with a leading B: nats that are added to the scores, where lanes cannot hold them. Any block of
         queries and keys may be asked for; keys after their query are hidden, whatever it says of them."""
+        return None
+
+    def gate(self, x: Tensor) -> Tensor | None:
+        """(B, T, width), what the layer reads -> (B, H, T, 1), what the lanes of its queries are multiplied with; None
+        is 1."""
         return None
 
     @property
@@ -270,6 +276,10 @@ class PositionScheme(Module):
     def exact_prior(self, i: Tensor, j: Tensor) -> Tensor | float:
         """K_ij of queries i (T, 1) and keys j (1, S), float64: (H, T, S), differentiable in the parameters."""
         return 0.0
+
+    def exact_gate(self, x: Tensor) -> Tensor | float:
+        """x (B, T, width), float64 -> (B, H, T, 1), what multiplies the rows of K."""
+        return 1.0
 
     def exact_content(self, x: Tensor, positions: Tensor, side: str) -> Tensor:
         """(B, H, T, C) projected queries or keys (`side`) -> what the score is the product of."""

@@ -51,8 +51,10 @@ def owners(key: str) -> list[str]:
 
 
 def scheme_for(config: ModelConfig, layer: int) -> PositionScheme:
-    """The scheme of one layer, with momentum or a convolution on top where the configuration asks for it."""
+    """The scheme of one layer, with a gate, and with momentum or a convolution on top, where the configuration asks for
+    it."""
     from dnagoat.attention.schemes.convolution import Convolution
+    from dnagoat.attention.schemes.gate import Gate
     from dnagoat.attention.schemes.momentum import Momentum
 
     scheme = SCHEMES[config.position.name](config, layer)
@@ -61,6 +63,8 @@ def scheme_for(config: ModelConfig, layer: int) -> PositionScheme:
             f"{config.position.name} needs {scheme.lanes} lanes, more than a head of {config.head_width} can spare; "
             "use a lower rank, fewer parts or wider heads"
         )
+    if config.position.gate:
+        scheme = Gate(scheme, config)
     if config.position.convolution is not None:
         return Convolution(scheme, config, config.position.convolution)
     momentum = config.position.momentum

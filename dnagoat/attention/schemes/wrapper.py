@@ -20,6 +20,7 @@ class Wrapper(PositionScheme):
         super().__init__(config, inner.layer)
         self.inner = inner
         self.lanes, self.reach, self.unseen = inner.lanes, inner.reach, inner.unseen
+        self.gated = inner.gated
 
     def embed(self, x: Tensor, at: At) -> Tensor:
         return self.inner.embed(x, at)
@@ -29,6 +30,9 @@ class Wrapper(PositionScheme):
 
     def bias(self, at: At) -> Tensor | None:
         return self.inner.bias(at)
+
+    def gate(self, x: Tensor) -> Tensor | None:
+        return self.inner.gate(x)
 
     @property
     def biased(self) -> bool:
@@ -56,7 +60,12 @@ class Wrapper(PositionScheme):
     def exact_prior(self, i: Tensor, j: Tensor) -> Tensor | float:
         return self.inner.exact_prior(i, j)
 
+    def exact_gate(self, x: Tensor) -> Tensor | float:
+        return self.inner.exact_gate(x)
+
 
 def innermost(scheme: PositionScheme) -> PositionScheme:
     """The scheme itself, without what was put around it."""
-    return scheme.inner if isinstance(scheme, Wrapper) else scheme
+    while isinstance(scheme, Wrapper):
+        scheme = scheme.inner
+    return scheme

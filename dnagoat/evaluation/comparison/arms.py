@@ -24,6 +24,7 @@ from dnagoat.training.presets import NAME, PRESETS, SETTINGS, changed, configure
 EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
     "momentum": ("model.position.momentum", lambda text: MomentumConfig(strength=float(text))),
     "convolution": ("model.position.convolution", int),
+    "gate": ("model.position.gate", str),
     "content": ("model.content", int),
     "memory": ("model.memory", lambda text: tuple(re.split("[+,]", text))),
     "heads": ("model.heads", int),
@@ -34,7 +35,7 @@ EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
     "lr": ("train.lr", float),
 }
 
-ALONE = {"memory": "+".join(REMEMBERED)}  # what a setting means that is given no value
+ALONE = {"memory": "+".join(REMEMBERED), "gate": "True"}  # what a setting means that is given no value
 
 COMPARISON = "comparison.json"  # beside the run folders of a comparison
 LONGEST = 80  # letters of a name
@@ -184,8 +185,9 @@ def setting_of(config: RunConfig) -> str:
     for key, (path, _) in EVERY.items():
         value = told.get(path, told.get(f"{path}.strength"))
         if value:
-            said.append(f"{key}={'+'.join(value) if isinstance(value, list) else value}")
-    return "@".join([position.name + parts, *said]).replace(f"@memory={ALONE['memory']}", "@memory")
+            text = "+".join(value) if isinstance(value, list) else str(value)
+            said.append(key if ALONE.get(key) == text else f"{key}={text}")
+    return "@".join([position.name + parts, *said])
 
 
 def _given(config: RunConfig, plain: RunConfig) -> dict[str, Any]:

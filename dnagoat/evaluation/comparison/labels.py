@@ -23,6 +23,7 @@ ALWAYS = (
     "model.memory",
     "model.position.momentum.strength",
     "model.position.convolution",
+    "model.position.gate",
     "model.normaliser",
     "train.optimizer",
 )

@@ -25,7 +25,7 @@ class Seen:
 
     layer: int
     content: Tensor  # (B, H, T, S) nats, without the prior
-    prior: Tensor  # (B, H, T, S) nats, up to a constant a row; B is 1: lanes and biases do not depend on the sequence
+    prior: Tensor  # (B, H, T, S) nats, up to a constant a row; B is 1 unless a gate dials it
     weights: Tensor  # (B, H, T, S)
     key_norms: Tensor  # (B, H, S) length of the content key
     allowed: Tensor  # (T, S)
@@ -56,7 +56,8 @@ def _showing(attention: Attention, look: Callable[[Seen], None]) -> Kernel:
         query_bias, key_bias = _biases(attention, q[:1, ..., lanes:])
         biases = query_bias @ key_bias.mT
         content = (q[..., lanes:].double() @ k[..., lanes:].double().mT - biases) * scale
-        prior = (q[:1, ..., :lanes].double() @ k[:1, ..., :lanes].double().mT + biases) * scale
+        rows = slice(None if attention.scheme.gated else 1)
+        prior = (q[rows, ..., :lanes].double() @ k[:1, ..., :lanes].double().mT + biases) * scale
         if bias is not None:
             prior = prior + bias.block().double()
         allowed = visible(q.shape[-2], k.shape[-2], q.device)

@@ -22,6 +22,8 @@ POSITIONS: dict[str, PositionConfig] = {
     "goat+rope": PositionConfig(name="goat+rope"),
     "momentum": PositionConfig(name="goat", momentum=MomentumConfig(strength=0.3, layers=(1,))),
     "convolution": PositionConfig(name="goat", convolution=3),
+    "gate": PositionConfig(name="alibi", gate=True),
+    "gate under a convolution": PositionConfig(name="goat", gate=True, convolution=3),
 }
 CODES = torch.arange(2 * 70).view(2, 70) % 4
 

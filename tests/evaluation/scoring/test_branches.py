@@ -17,6 +17,7 @@ POSITIONS = {
     **{name: PositionConfig(name=name) for name in SCHEMES},
     "momentum": PositionConfig(name="rope", momentum=MomentumConfig(strength=0.5)),
     "convolution": PositionConfig(name="goat", convolution=4),
+    "gate": PositionConfig(name="goat", gate=True),
 }
 
 

@@ -29,6 +29,7 @@ KERNELS = ("nope", "sinusoidal", "alibi", "rope", "rope+bias", "goat", "goat+rop
 EXTRAS = {
     "momentum": PositionConfig(name="rope", momentum=MomentumConfig(strength=0.3)),
     "convolution": PositionConfig(name="goat", convolution=3),
+    "gate": PositionConfig(name="goat", gate=True),
     "authors": PositionConfig(name="goat", settings={"form": "authors"}),
     "learned periods": PositionConfig(name="goat", settings={"learn_periods": True}),
 }

@@ -45,6 +45,7 @@ def models() -> dict[str, ModelConfig]:
     for key, value in around.items():
         for name in ("rope", "goat", "t5"):
             found[f"{name}-{key}"] = sized(PositionConfig(name=name, **{key: value}))
+    found["gate"] = sized(goat.but(gate=True))
     found["momentum-in-one-layer"] = sized(goat.but(momentum=MomentumConfig(strength=1, layers=(1,))))
     found["content"] = sized(goat, content=48)
     found["five-classes"] = sized(goat, classes=5)
