@@ -65,6 +65,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
         "--lr": f"{train.lr:g}",
         "--warmup": train.warmup if train.warmup <= train.steps else None,  # a longer one is the preset's
         "--schedule": train.schedule,
+        "--recipe": None if train.recipe == "none" else train.recipe,
         "--weight-decay": f"{train.weight_decay:g}",
         "--clip": f"{train.clip:g}",
         "--prior-lr-scale": f"{train.prior_lr_scale:g}",

@@ -10,6 +10,7 @@ from typing import Any
 from dnagoat.evaluation.scoring.intervals import FEWEST_BLOCKS, few_blocks
 from dnagoat.reporting.numbers import listed
 from dnagoat.reporting.sources import Results, RunResults
+from dnagoat.training.step.schedule import apply_recipe
 
 SPLITS = ("test", "val")
 NLL = (*SPLITS, "strata", "lengths")  # numbers that are a likelihood
@@ -41,7 +42,8 @@ def gc_warnings(run: RunResults, warnings: Warnings) -> tuple[str, ...]:
 class Concern:
     """A property that comparable runs share; `beside` names the numbers that it touches.
 
-    Values are alike where they are equal, and numbers where they differ by at most the share `tolerance`.
+    Values are alike where they are equal, and numbers where they differ by at most the share `tolerance`. It is none
+    `unless_tuned` where a comparison gave each arm the best of the same choices.
     """
 
     beside: tuple[str, ...]
@@ -49,6 +51,7 @@ class Concern:
     sentence: str
     of: Callable[[RunResults], Any]  # None: not known, and so no concern
     tolerance: float = 0.0
+    unless_tuned: bool = False
 
     def alike(self, value: Any, usual: Any) -> bool:
         return bool(abs(value - usual) <= self.tolerance * usual if self.tolerance else value == usual)
@@ -122,9 +125,13 @@ def _size(run: RunResults) -> Any:
     return run.config.model.width, run.config.model.layers
 
 
+def _rate(run: RunResults) -> Any:
+    return apply_recipe(run.config.train).lr
+
+
 def _schedule(run: RunResults) -> Any:
-    train = run.config.train
-    return train.lr, train.schedule, train.warmup
+    train = apply_recipe(run.config.train)
+    return train.schedule, train.warmup
 
 
 def _augmentation(run: RunResults) -> Any:
@@ -174,7 +181,8 @@ CONCERNS = (
         "Runs were trained with different optimizers (AdamW, Muon), so that their arms differ in more than the model",
         lambda run: run.config.train.optimizer,
     ),
-    Concern(("bases",), "other schedule", "The learning rate or its schedule differs", _schedule),
+    Concern(("bases",), "other learning rate", "The learning rate differs", _rate, unless_tuned=True),
+    Concern(("bases",), "other schedule", "The schedule of the learning rate differs", _schedule),
     Concern(
         ("bases", *MACHINE),
         "other batch size",
@@ -203,7 +211,12 @@ def find_warnings(results: Results, concerns: Iterable[Concern], files: Mapping[
     beside: dict[tuple[str, str], list[str]] = {}
     said: dict[str, list[str]] = {}
     arms = {run.key: run.arm for run in results.runs}
+    compared = results.comparison["arms"] if results.comparison else []
+    choices = {repr([each["lr"] for each in arm.get("tried", [])]) for arm in compared}
+    tuned = len(choices) == 1 and all(arm.get("tried") for arm in compared)
     for concern in concerns:
+        if concern.unless_tuned and tuned:
+            continue
         values = {run.key: value for run in results.runs if (value := concern.of(run)) is not None}
         odd = _odd(values, concern)
         for place in ((path, number) for path in odd for number in concern.beside):

@@ -17,6 +17,7 @@ from dnagoat.reporting.numbers import UNKNOWN, decimals, large, listed, percent,
 from dnagoat.reporting.sources import Result, Results, RunResults
 from dnagoat.reporting.table import Column, Table
 from dnagoat.training.kept.run import STATE
+from dnagoat.training.step.schedule import apply_recipe
 from dnagoat.wording import counted
 
 BASES = 4  # classes of a model that scores A, C, G and T alone
@@ -184,7 +185,8 @@ def _settings(results: Results) -> Table:
 
 
 def _setting(run: RunResults) -> list[str]:
-    model, train = run.config.model, run.config.train
+    model, train = run.config.model, apply_recipe(run.config.train)
+    recipe = "" if train.recipe == "none" else f" (recipe {train.recipe})"
     checkpoint = (run.nll("test") or run.nll("val") or {}).get("checkpoint") or _best(run)
     scored = (
         f"{checkpoint['which']}, step {whole(checkpoint['step'])}, {checkpoint['sha256'][:12]}"
@@ -197,7 +199,7 @@ def _setting(run: RunResults) -> list[str]:
         f"{run.config.preset}: width {model.width}, {counted(model.heads, 'head')}, {counted(model.layers, 'layer')}, "
         f"context {whole(model.context)}, {large(run.parameters)} weights",
         f"{counted(train.steps, 'step')} of {counted(train.batch_size, 'window')}, {OPTIMIZERS[train.optimizer]} "
-        f"{train.lr:g}, {train.schedule} decay, warm-up {train.warmup}, {train.precision}, reverse complement "
+        f"{train.lr:g}, {train.schedule} decay, warm-up {train.warmup}{recipe}, {train.precision}, reverse complement "
         f"{'on' if train.reverse_complement else 'off'}",
         str(run.seed),
         scored,

@@ -38,6 +38,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "biases and heads": ("tiny", {"model.position.name": "rope+bias", GOAT + "init": "distances", "model.heads": 4}),
     "muon": ("tiny", {"train.optimizer": "muon", "train.lr": 0.002}),
     "gate": ("tiny", {"model.position.gate": True}),
+    "recipe": ("tiny", {"train.recipe": "goat", "train.warmup": 40, "train.schedule": "cosine"}),
     "convolution": ("tiny", {"model.position.name": "alibi", "model.position.convolution": 4}),
     "ladder": ("paper", {"train.precision": "fp32", "train.steps": 5}),
     "momentum": (
@@ -108,4 +109,4 @@ def test_a_genome_of_ones_own_catalogue_has_no_command(tmp_path: Path) -> None:
 
 def _weights(config: RunConfig) -> dict[str, Any]:
     """What trained weights depend on: not how often they are saved, nor what a part that is left out would be."""
-    return config.model_dump(mode="json", exclude={"train": {"checkpoint_every", "keep", "recipe", "micro_batch"}})
+    return config.model_dump(mode="json", exclude={"train": {"checkpoint_every", "keep", "micro_batch"}})

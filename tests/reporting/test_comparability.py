@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from dnagoat.config import RunConfig
 from dnagoat.files import read_json, write_json
+from dnagoat.reporting.comparability import CONCERNS, find_warnings
 from dnagoat.reporting.contents import compare_runs
 from dnagoat.reporting.document import Report, report
 from dnagoat.reporting.sections.baselines import BEST, ladder
@@ -63,6 +65,23 @@ def test_another_optimizer_is_marked_beside_every_likelihood(tmp_path: Path) -> 
     )
     assert noted(page, said + "compare goat (muon) with care.")
     assert "Muon for matrices and AdamW 0.001" in page.markdown()
+
+
+def test_a_recipe_is_told_as_what_it_makes_of_rate_and_schedule(tmp_path: Path) -> None:
+    goat = example.config("goat")
+    page = shown(made(tmp_path, goat.but(train=goat.train.but(recipe="goat", lr=1e-3, warmup=100))))
+    assert noted(page, "The learning rate differs; compare goat (recipe goat) with care.")
+    assert noted(page, "The schedule of the learning rate differs; compare goat (recipe goat) with care.")
+    assert "AdamW 0.00075, linear decay, warm-up 115 (recipe goat)" in page.markdown()
+
+
+@pytest.mark.parametrize("tried", [[1e-3, 2e-3], []])
+def test_rates_that_were_tuned_are_no_concern(tmp_path: Path, tried: list[float]) -> None:
+    goat = example.config("goat")
+    found = made(tmp_path, goat.but(train=goat.train.but(lr=2e-3)))
+    arms = [{"tried": [{"lr": rate, "val_nll": 1.3} for rate in tried]} for _ in ARMS]
+    said = find_warnings(replace(found, comparison={"arms": arms}), CONCERNS, {}).sentences
+    assert ("other learning rate" in said) is not bool(tried)
 
 
 def test_strata_of_other_settings_are_marked_in_every_form(tmp_path: Path) -> None:

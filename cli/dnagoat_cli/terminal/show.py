@@ -152,7 +152,7 @@ def show_forecast(comparison: Comparison, forecast: Forecast, as_json: bool) -> 
         return
     draw_table(comparison_plan(comparison, forecast), Console(highlight=False))
     sys.stdout.write("nothing is written now; training writes\n" + "".join(f"  {file}\n" for file in forecast.files))
-    if len(comparison.rates) > 1:
+    if comparison.tunes:
         sys.stdout.write("  and a folder for each further seed, at the rate that is best for the first\n")
 
 

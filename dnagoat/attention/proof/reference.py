@@ -35,9 +35,11 @@ def attend(scheme: PositionScheme, q: Tensor, k: Tensor, v: Tensor, gate: Tensor
 
 def attention(layer: Attention, x: Tensor) -> Tensor:
     """(B, T, width) float64 -> (B, T, width), what the layer must give (softmax only)."""
-    heads = [
+    q, k, v = (
         (x @ part.weight.double().T).view(*x.shape[:2], layer.heads, -1).transpose(1, 2)
         for part in (layer.query, layer.key, layer.value)
-    ]
-    gate = layer.scheme.exact_gate(x)
-    return attend(layer.scheme, *heads, gate=gate).transpose(1, 2).flatten(2) @ layer.out.weight.double().T
+    )
+    return (
+        attend(layer.scheme, q, k, v, layer.scheme.exact_gate(x)).transpose(1, 2).flatten(2)
+        @ layer.out.weight.double().T
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dnagoat.config import RunConfig
 from dnagoat.errors import OptionError, RunError
-from dnagoat.evaluation.comparison.arms import COMPARISON, NamedArm, of_arm, run_folder, setting_of
+from dnagoat.evaluation.comparison.arms import COMPARISON, NamedArm, of_arm, options, run_folder, setting_of
 from dnagoat.evaluation.comparison.judgement import Arm, Result, best_validation, judge_arms
 from dnagoat.evaluation.comparison.labels import label_arms
 from dnagoat.files import write_json
@@ -29,7 +29,8 @@ from dnagoat.training.launch.stop import Stop, never
 @dataclass(frozen=True)
 class Comparison:
     """What is compared. The first arm is the reference; with several `rates`, each arm takes the one that is best for
-    its first seed on validation. `match` sizes the MLPs so that all arms are as large as RoPE."""
+    its first seed on validation, unless it says its own. `match` sizes the MLPs so that all arms are as large as
+    RoPE."""
 
     dataset: Dataset
     base: RunConfig
@@ -40,9 +41,14 @@ class Comparison:
     match: bool = False
 
     @property
+    def tunes(self) -> bool:
+        """Whether an arm has rates to choose from."""
+        return any(len(self._rates(arm)) > 1 for arm in self.arms)
+
+    @property
     def labels(self) -> list[str]:
         """What each arm is called in everything that is shown; an `OptionError` where that does not tell them apart."""
-        return label_arms(self.arms, [self._plan(arm, 0, None).config for arm in self.arms])
+        return label_arms(self.arms, [self._plan(arm, 0, self._only_rate(arm)).config for arm in self.arms])
 
     def refuse_mixture(self) -> None:
         """An `OptionError` where two arms are one or are called the same, a `RunError` where `out` holds what is no run
@@ -67,21 +73,20 @@ class Comparison:
         if (other := setting_of(here.but(train=run.config.train))) != (asked := setting_of(run.config)):
             raise RunError(f"{run.out} holds {other}, not {asked}; give the arm another name, or another --out")
 
-    @property
-    def runs_an_arm(self) -> int:
-        """How many runs of each arm are trained, at all rates of the first seed and at the best of the others."""
-        return max(1, len(self.rates)) + self.seeds - 1
+    def runs_of(self, arm: NamedArm) -> int:
+        """How many runs of an arm are trained: at all rates of the first seed, and at the best of the others."""
+        return len(self._rates(arm)) + self.seeds - 1
 
     def known_runs(self, arm: NamedArm) -> list[PlannedRun]:
         """The runs of an arm whose rate is known before any is trained: all, or the first seed's at every rate."""
-        if len(self.rates) > 1:
-            return [self._plan(arm, 0, rate) for rate in self.rates]
-        return [self._plan(arm, seed, self._rates()[0]) for seed in range(self.seeds)]
+        if len(self._rates(arm)) > 1:
+            return [self._plan(arm, 0, rate) for rate in self._rates(arm)]
+        return [self._plan(arm, seed, self._only_rate(arm)) for seed in range(self.seeds)]
 
     def stages(self) -> list[Callable[[], list[PlannedRun]]]:
         """What is trained in one go. One rate: everything, so that no core waits for the last of a seed. Several: the
         first seed at every rate, then the others at the best."""
-        if len(self.rates) > 1:
+        if self.tunes:
             return [self._first_seeds, self._other_seeds]
         return [lambda: [*self._first_seeds(), *self._other_seeds()]]
 
@@ -90,29 +95,37 @@ class Comparison:
         arms = []
         for label, arm in zip(self.labels, self.arms, strict=True):
             runs = [self._plan(arm, seed, self._best_rate(arm)) for seed in range(self.seeds)]
-            arms.append(Arm(label, [run.out for run in runs], runs[0].config.train.lr))
+            tried = {rate: self._first_validation(arm, rate) for rate in self._rates(arm) if rate is not None}
+            arms.append(Arm(label, [run.out for run in runs], runs[0].config.train.lr, tried if len(tried) > 1 else {}))
         return arms
 
     def _first_seeds(self) -> list[PlannedRun]:
-        return [self._plan(arm, 0, rate) for rate in self._rates() for arm in self.arms]
+        return [self._plan(arm, 0, rate) for arm in self.arms for rate in self._rates(arm)]
 
     def _other_seeds(self) -> list[PlannedRun]:
         return [self._plan(arm, seed, self._best_rate(arm)) for seed in range(1, self.seeds) for arm in self.arms]
 
-    def _rates(self) -> Sequence[float | None]:
-        """None is the rate of the base or of the arm's own @lr."""
-        return self.rates or (None,)
+    def _rates(self, arm: NamedArm) -> Sequence[float | None]:
+        """None is the rate of the base, or the arm's own @lr, which counts more than what all arms are given."""
+        own = "train.lr" in options(arm.setting)
+        return (None,) if own or not self.rates else tuple(dict.fromkeys(self.rates))
+
+    def _only_rate(self, arm: NamedArm) -> float | None:
+        """The rate that needs no choice; None too where there are several."""
+        rates = self._rates(arm)
+        return rates[0] if len(rates) == 1 else None
 
     def _plan(self, arm: NamedArm, seed: int, rate: float | None) -> PlannedRun:
         config = of_arm(self.base, arm, seed=seed, lr=rate, match=self.match)
-        return PlannedRun(config, run_folder(self.out, arm, seed, rate if len(self.rates) > 1 else None))
+        return PlannedRun(config, run_folder(self.out, arm, seed, rate if len(self._rates(arm)) > 1 else None))
 
     def _best_rate(self, arm: NamedArm) -> float | None:
         """The rate whose first seed has the lowest validation NLL: every arm had the same budget."""
-        rates = self._rates()
-        if len(rates) == 1:
-            return rates[0]
-        return min(rates, key=lambda rate: best_validation(self._plan(arm, 0, rate).out))
+        rates = self._rates(arm)
+        return rates[0] if len(rates) == 1 else min(rates, key=lambda rate: self._first_validation(arm, rate))
+
+    def _first_validation(self, arm: NamedArm, rate: float | None) -> float:
+        return best_validation(self._plan(arm, 0, rate).out)
 
 
 def compare(

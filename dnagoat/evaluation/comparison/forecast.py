@@ -14,6 +14,7 @@ from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.plan import RunCost, plan, with_speed
 
 if TYPE_CHECKING:
+    from dnagoat.evaluation.comparison.arms import NamedArm
     from dnagoat.evaluation.comparison.experiment import Comparison
     from dnagoat.training.launch.side_by_side import PlannedRun
 
@@ -62,7 +63,7 @@ def foresee(
     torch.set_num_threads(threads)
     try:
         arms = [
-            _of_arm(comparison, label, arm.setting, own, device, progress)
+            _of_arm(comparison, label, arm, own, device, progress)
             for label, arm, own in zip(comparison.labels, comparison.arms, runs, strict=True)
         ]
     finally:
@@ -74,7 +75,7 @@ def foresee(
 def _of_arm(
     comparison: Comparison,
     label: str,
-    setting: str,
+    arm: NamedArm,
     runs: Sequence[PlannedRun],
     device: torch.device,
     progress: Progress,
@@ -82,9 +83,9 @@ def _of_arm(
     config = runs[0].config
     progress(f"measuring the speed of {label}", 0, 0)
     cost = with_speed(plan(config, device, Execution(), dataset=comparison.dataset), config, device)
-    later = comparison.runs_an_arm - len(runs)  # whose rate the first seeds choose
+    later = comparison.runs_of(arm) - len(runs)  # whose rate the first seeds choose
     left = sum(config.train.steps - run.step for run in runs) + later * config.train.steps
     bases = left * config.train.batch_size * config.model.context
     speed = cost.tokens_per_second or float("nan")
     done = sum(run.done for run in runs)
-    return ArmForecast(label, setting, len(runs) + later, done, left, cost, bases / speed / 3600)
+    return ArmForecast(label, arm.setting, len(runs) + later, done, left, cost, bases / speed / 3600)

@@ -8,7 +8,7 @@ comparison.json    beside the run folders, which are ordinary ones
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from statistics import median
@@ -42,11 +42,15 @@ Sums = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Arm:
-    """What an arm is called, and its finished runs, one a seed, in the order of the seeds."""
+    """What an arm is called, and its finished runs, one a seed, in the order of the seeds.
+
+    `tried` are the learning rates of which `lr` was best, and the lowest validation NLL of the first seed at each.
+    """
 
     name: str
     runs: list[Path]
     lr: float
+    tried: Mapping[float, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -168,6 +172,7 @@ def _row(arm: Arm, reference: Arm, splits: dict[Split, tuple[ArmScores, ArmScore
         "scheme": config.model.position.name,
         "runs": [str(path) for path in arm.runs],
         "lr": arm.lr,
+        "tried": [{"lr": rate, "val_nll": nll} for rate, nll in arm.tried.items()],
         "parameters": taken[0]["parameters"],
         "tokens_per_second": median(_speeds(taken)),
         "speed_ratio": speed_ratio(_speeds(taken), _speeds(base)),

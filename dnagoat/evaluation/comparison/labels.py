@@ -26,6 +26,7 @@ ALWAYS = (
     "model.position.gate",
     "model.normaliser",
     "train.optimizer",
+    "train.recipe",
 )
 SHORT = {"train.batch_size": "batch", "dataset_hash": "data"}
 FEW = 3  # what is said of an arm where that is enough

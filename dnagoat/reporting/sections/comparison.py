@@ -117,7 +117,28 @@ def costs(comparison: Result) -> Table:
         ]
         rows.append(Row(arm["name"], cells, arm=arm["name"]))
     unsteady = any(arm["speed_ratio"] is None for arm in comparison["arms"])
-    return Table("comparison-cost", "What it cost", "Arm", columns, rows, [UNSTEADY] * unsteady)
+    notes = [*tuning(comparison), *[UNSTEADY] * unsteady]
+    return Table("comparison-cost", "What it cost", "Arm", columns, rows, notes)
+
+
+def tuning(comparison: Result) -> list[str]:
+    """Which learning rates were tried, what they came to, and whose best is the lowest or the highest of several."""
+    tuned = {arm["name"]: arm for arm in comparison["arms"] if arm.get("tried")}
+    if not tuned:
+        return []
+    rates = {name: [each["lr"] for each in arm["tried"]] for name, arm in tuned.items()}
+    nlls = {name: [decimals(each["val_nll"]) for each in arm["tried"]] for name, arm in tuned.items()}
+    told = [
+        f"{name} {', '.join(f'{lr:g} ({nll})' for lr, nll in zip(rates[name], nlls[name], strict=True))}"
+        for name in tuned
+    ]
+    said = (
+        "Learning rates were tried with the first seed; each arm has the one with the lowest validation NLL (in "
+        f"brackets): {'; '.join(told)}."
+    )
+    ends = [n for n, arm in tuned.items() if len(rates[n]) > 2 and arm["lr"] in (min(rates[n]), max(rates[n]))]
+    beyond = f"{listed(ends)}: the best rate is the lowest or highest that was tried; one beyond it may be better."
+    return [said, beyond] if ends else [said]
 
 
 def _speed(ratio: float | None) -> Cell:

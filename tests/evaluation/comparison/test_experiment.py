@@ -11,11 +11,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.evaluation.comparison.arms import read_arm, run_folder
+from dnagoat.errors import OptionError
+from dnagoat.evaluation.comparison.arms import read_arm, read_arms, run_folder
+from dnagoat.evaluation.comparison.experiment import Comparison
 from dnagoat.evaluation.comparison.judgement import sentence
+from dnagoat.genome.dataset import open_dataset
 from dnagoat.genome.preparation import PrepareOptions, prepare
+from dnagoat.reporting.sections.comparison import tuning
 from dnagoat.training.kept.checkpoint import model_sha256
 from dnagoat.training.kept.run import open_run
+from dnagoat.training.presets import configure
 from dnagoat_cli import app
 
 
@@ -60,6 +65,7 @@ def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
         tried = {lr: open_run(out / f"{folder}-lr{lr:g}-s0").metrics() for lr in (1e-3, 1e-4)}
         best = {lr: min(m["val_nll"] for m in rows if m["val_nll"] is not None) for lr, rows in tried.items()}
         assert row["lr"] == min(best, key=lambda lr: best[lr])
+        assert {each["lr"]: each["val_nll"] for each in row["tried"]} == pytest.approx(best)
         assert row["splits"]["test"]["all"]["count"] == 20 * 64
         strata = row["splits"]["test"]
         assert strata["repeat"]["count"] + strata["unique"]["count"] == strata["all"]["count"]
@@ -77,6 +83,32 @@ def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, other)  # another arm under the same name
     assert refused.exit_code == 2 and refused.stderr.count("\n") == 1
     assert "holds goat:recency, not goat:sink; give the arm another name" in refused.stderr
+
+
+def asked(dataset: Path, *arms: str, rates: tuple[float, ...], **base: object) -> Comparison:
+    data = open_dataset(dataset)
+    config = configure("tiny", str(dataset), data.content_hash, data.window, base)
+    return Comparison(data, config, read_arms(arms), dataset.parent / "sweep", 2, rates)
+
+
+def test_each_arm_has_the_rates_that_are_its_own(dataset: Path) -> None:
+    """All that were given, once each; an arm that says its own rate has that one, whatever all were given."""
+    made = asked(dataset, "rope", "goat@lr=5e-3@optimizer=muon", rates=(1e-3, 1e-4, 1e-3))
+    rope, goat = ([(run.config.train.lr, run.config.train.seed) for run in made.known_runs(arm)] for arm in made.arms)
+    assert rope == [(1e-3, 0), (1e-4, 0)] and goat == [(5e-3, 0), (5e-3, 1)]
+    assert [made.runs_of(arm) for arm in made.arms] == [3, 2] and made.tunes
+    one = asked(dataset, "rope", "rope@lr=1e-3", rates=(1e-3,))
+    with pytest.raises(OptionError, match=r"it is rope again; give each arm once"):
+        one.refuse_mixture()
+
+
+def test_the_report_tells_what_was_tried_and_where_more_should_be() -> None:
+    tried = [{"lr": 1e-3, "val_nll": 1.31}, {"lr": 2e-3, "val_nll": 1.32}, {"lr": 4e-3, "val_nll": 1.33}]
+    arms = [{"name": "rope", "lr": 2e-3, "tried": tried}, {"name": "goat (muon)", "lr": 1e-3, "tried": tried}]
+    told, beyond = tuning({"arms": arms})
+    assert "rope 0.001 (1.3100), 0.002 (1.3200), 0.004 (1.3300); goat (muon) 0.001" in told
+    assert beyond.startswith("goat (muon): the best rate is the lowest or highest that was tried")
+    assert tuning({"arms": [{"name": "rope", "lr": 1e-3, "tried": []}, {"name": "goat", "lr": 1e-3}]}) == []
 
 
 def test_the_sentence_names_every_arm() -> None:

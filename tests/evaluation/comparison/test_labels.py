@@ -39,6 +39,7 @@ def test_seeds_share_a_label() -> None:
         (["goat:spectral+sink", "goat"], ["goat:spectral+sink", "goat"]),
         (["rope@momentum=0.3", "rope@normaliser=sparsemax"], ["rope (momentum 0.3)", "rope (sparsemax)"]),
         (["rope", "goat@optimizer=muon"], ["rope", "goat (muon)"]),
+        (["rope", "goat@recipe=goat"], ["rope", "goat (recipe goat)"]),
         (["rope@optimizer=muon@lr=2e-3", "rope@optimizer=muon"], ["rope (muon, lr 0.002)", "rope (muon)"]),
         (["goat", "goat@gate", "goat@gate=on@momentum=0.3"], ["goat", "goat (gate)", "goat (momentum 0.3, gate)"]),
         (["goat", "goat@content=60", "goat@content=44"], ["goat", "goat (content 60)", "goat"]),
