@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does the Dockerfile build, and do the docker commands of docs/gpu.md work in its image? Without a Docker engine and
 # without a GPU: buildah in a chroot, over a base that debootstrap makes, as somebody whom the image does not know, with
-# folders of their own. Needs root, Debian's packages buildah and debootstrap, 25 GB of disk and half an hour.
+# folders of their own. Needs root, Debian's packages buildah and debootstrap, 20 GB of disk and half an hour.
 #
 #   benchmarks/image.sh [ARGUMENTS OF buildah build AND run ...]
 #
@@ -37,11 +37,12 @@ container=$(buildah from --pull-never localhost/dnagoat)
 # In a chroot buildah may lay the image's own volumes over those of the command line.
 buildah config --volume /lab/data- --volume /lab/runs- --volume /lab/reports- "$container"
 buildah images --format '{{.Name}} {{.Size}}' localhost/dnagoat
-mapfile -t entry < <(buildah inspect --format '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}' "$container" | sed '$d')
+mapfile -t entry < <(buildah inspect --format '{{range .OCIv1.Config.Entrypoint}}{{println .}}{{end}}' "$container")
 
 # What `docker run` does with the image: its entry point, and the home / for a user without a name.
 docker() {
-    local options=(--env HOME=/) first=("${entry[@]}")
+    # In a chroot nobody knows buildah's own host name, by which torchrun's processes meet.
+    local options=(--env HOME=/ --hostname localhost) first=("${entry[@]}")
     while [ "$1" != dnagoat ]; do
         case $1 in
             run | --rm | --ipc=host) ;;
@@ -64,7 +65,8 @@ id() { echo $somebody; }
 mapfile -t commands < <(sed -e :a -e '/\\$/{N;s/ *\\\n */ /;ba' -e '}' docs/gpu.md | sed -n '/^docker run/p')
 small="--preset tiny --steps 4 --batch-size 2 --eval-windows 8"
 smaller() {
-    sed -e "/ train /s/\$/ $small/" -e 's/ 8 -m/ 2 -m/; s/hg38/demo/' -e '/ report /s/$/ --windows 8 --prompts 4/' <<<"$1"
+    sed -e "/ train /s/\$/ $small/" -e 's/ 8 -m/ 2 -m/; s/hg38/demo/' -e '/ evaluate /s/$/ --windows 8/' \
+        -e '/ report /s/$/ --skip lengths --windows 8 --prompts 4/' <<<"$1"
 }
 train=$(printf '%s\n' "${commands[@]}" | grep 'dnagoat train')
 
