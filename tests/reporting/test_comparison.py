@@ -9,6 +9,7 @@ import pytest
 from dnagoat.errors import RunError
 from dnagoat.reporting.document import Report, report
 from dnagoat.reporting.numbers import interval
+from dnagoat.reporting.sections.comparison import verdicts
 from dnagoat.reporting.sources import read, sources
 from tests.reporting import example
 
@@ -40,6 +41,16 @@ def test_the_table_of_arms_comes_first_with_both_intervals(made: Report) -> None
     assert (cell.low, cell.high) == tuple(found["over_seeds"])
     assert table.rows[1].cells[2].text == "better"
     assert table.notes[1] == "⚠ goat: only 12 blocks: the interval over the genome is too narrow below 30."
+
+
+def test_the_rates_that_were_tried_stand_below_the_verdicts(made: Report) -> None:
+    comparison = made.results.comparison
+    assert comparison is not None
+    tried = [{"lr": 1e-3, "val_nll": 1.31}, {"lr": 2e-3, "val_nll": 1.32}]
+    tuned = {**comparison, "arms": [{**arm, "tried": tried} for arm in comparison["arms"]]}
+    (note,) = (note for note in verdicts(tuned, "test").notes if "Learning rates were tried" in note)
+    assert note.endswith("rope 0.001 (1.3100), 0.002 (1.3200); goat 0.001 (1.3100), 0.002 (1.3200).")
+    assert not any("Learning rates" in note for note in made.tables[0].notes)
 
 
 def test_one_seed_never_contradicts_the_verdict(made: Report) -> None:

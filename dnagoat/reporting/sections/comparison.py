@@ -68,6 +68,7 @@ def verdicts(comparison: Result, split: str) -> Table:
         "two 95 % intervals on the same side of 0: the t interval over seeds (training again) and the block bootstrap "
         "(another stretch of genome).",
         *_warnings(comparison, split),
+        *(tuning(comparison) if split == judged else ()),
     ]
     if split == judged:
         return Table("comparison", "Verdict on each arm", "Arm", columns, rows, notes)
@@ -117,8 +118,7 @@ def costs(comparison: Result) -> Table:
         ]
         rows.append(Row(arm["name"], cells, arm=arm["name"]))
     unsteady = any(arm["speed_ratio"] is None for arm in comparison["arms"])
-    notes = [*tuning(comparison), *[UNSTEADY] * unsteady]
-    return Table("comparison-cost", "What it cost", "Arm", columns, rows, notes)
+    return Table("comparison-cost", "What it cost", "Arm", columns, rows, [UNSTEADY] * unsteady)
 
 
 def tuning(comparison: Result) -> list[str]:
