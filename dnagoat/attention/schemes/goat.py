@@ -10,6 +10,7 @@ they make one unmodified attention kernel compute softmax(QK' / sqrt(C) + K). No
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -28,12 +29,22 @@ if TYPE_CHECKING:
     from dnagoat.config import ModelConfig
 
 PartName = Literal["spectral", "sink", "recency"]
+Slopes = tuple[tuple[float, ...], ...]
 Form = Literal["own", "authors"]
 
 # What the authors' form has unless something else is asked for (goat-attention 0.1.1; rank 2 in their genome run): the
 # ladder instead of periods, and a small network for the sink.
 AUTHORS: dict[str, Any] = {"init": "seeded", "rank": 2, "periods": None, "sink_width": 4}
 SINK_WIDTH = 64  # of our own form
+
+
+def read_slopes(text: str) -> Slopes:
+    """`0.25/0,0.06/0` -> (0.25, 0) for the heads of the first layer, (0.06, 0) for those of the second."""
+    return tuple(tuple(float(head) for head in layer.split("/")) for layer in text.split(","))
+
+
+def write_slopes(slopes: Slopes) -> str:
+    return ",".join("/".join(f"{slope:g}" for slope in layer) for layer in slopes)
 
 
 class GoatConfig(WaveSettings):
@@ -67,6 +78,16 @@ class GoatConfig(WaveSettings):
             ",".join,
         ),
     ] = ("spectral", "sink", "recency")
+    slopes: Annotated[
+        Slopes | None,
+        Option(
+            "goat-slopes",
+            "Slope of each head's recency at the start, in nats a base by layer, as 0.25/0,0.06/0; by default ALiBi's.",
+            read_slopes,
+            write_slopes,
+            "give numbers, as 0.25/0,0.06/0",
+        ),
+    ] = None
     learn_periods: Annotated[bool, Option("goat-learn-periods", "Let the periods be learnt.")] = False
     sink_width: Annotated[int, Option("goat-sink-width", "Hidden width of the sink's network.")] = Field(
         SINK_WIDTH, ge=1
@@ -85,6 +106,11 @@ class GoatConfig(WaveSettings):
     def _some_parts(self) -> Self:
         if not self.parts or len(set(self.parts)) != len(self.parts):
             raise ValueError("parts must name at least one of spectral, sink, recency, each once")
+        if self.slopes is not None:
+            if "recency" not in self.parts:
+                raise ValueError("slopes are where the part recency starts; leave them out, or add the part")
+            if not all(0 <= slope < math.inf for layer in self.slopes for slope in layer):
+                raise ValueError("a slope is 0 or more nats a base: near bases are never less likely than far ones")
         return self
 
     @property
@@ -121,6 +147,11 @@ class GoatConfig(WaveSettings):
         name = f"{name} {self.form}"
         return name if self.init == AUTHORS["init"] or not self.waving else f"{name} {self.init}"
 
+    def fit(self, heads: int, layers: int) -> None:
+        super().fit(heads, layers)
+        if self.slopes is not None and [len(row) for row in self.slopes] != [heads] * layers:
+            raise ValueError(f"slopes must name {heads} heads in each of {layers} layers")
+
     def method(self) -> str | None:
         theirs = (
             "GOAT's ladders, sink and slopes are those of the authors' module (goat-attention 0.1.1), in lanes that "
@@ -129,7 +160,8 @@ class GoatConfig(WaveSettings):
         return theirs if self.form == "authors" else None
 
     def idle(self) -> set[str]:
-        return super().idle() | (set() if "sink" in self.parts else {"sink_width"})
+        needs = {"sink": "sink_width", "recency": "slopes"}
+        return super().idle() | {field for part, field in needs.items() if part not in self.parts}
 
 
 class Goat(PositionScheme):

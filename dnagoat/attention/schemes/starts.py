@@ -25,6 +25,8 @@ def start(scheme: Goat, name: str, idle: Tensor, draw: Draw) -> Tensor:
     if name.endswith(".learned"):
         return scheme.get_parameter(name).detach().clone()  # frequencies stay as they were made
     goat = scheme.settings_as(GoatConfig)
+    if field == "recency.slopes" and goat.slopes is not None:
+        return torch.tensor(goat.slopes[scheme.layer]).to(idle)
     if goat.form == "authors":
         return _authors(scheme, field, idle, draw)
     return STARTS[goat.init](scheme, field, idle, draw)
@@ -70,5 +72,5 @@ def _authors(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
     if field == "sink.gain":
         return torch.ones_like(idle)
     if field == "recency.raw":
-        return raw_of(STARTS[init](scheme, "recency.slopes", idle, draw))
+        return raw_of(start(scheme, "parts.recency.slopes", idle, draw))
     return STARTS[init](scheme, field, idle, draw)
