@@ -100,6 +100,27 @@ def test_distances_that_nothing_would_start_at_are_refused(other: dict[str, Any]
         GoatConfig(distances=((1, 2),), **other)
 
 
+@pytest.mark.parametrize("form", ["own", "authors"])
+def test_slopes_start_where_they_are_told_to(form: str) -> None:
+    slopes = ((0.25, 0.0, 0.0625, 1.0),) * 3 + ((0.0, 0.0, 0.5, 0.001),)
+    base = configure("tiny", "data", "hash", 512, {"model.heads": 4, SETTINGS + "goat-form": form})
+    text = "0.25/0/0.0625/1,0.25/0/0.0625/1,0.25/0/0.0625/1,0/0/0.5/0.001"
+    config = changed(base, {SETTINGS + "goat-slopes": text}).model
+    assert goat_settings(config).slopes == slopes and goat_settings(config).written()["goat-slopes"] == text
+    for attention, row in zip(DnaLM(config).attentions(), slopes, strict=True):
+        found = attention.scheme.recency()
+        assert found is not None and found.tolist() == pytest.approx(list(row), rel=1e-5, abs=1e-12)
+
+
+def test_faults_of_slopes_are_sentences() -> None:
+    with pytest.raises(OptionError, match="slopes must name 4 heads in each of 4 layers"):
+        model_config(slopes=((0.1, 0.2),) * 4)
+    with pytest.raises(OptionError, match="a slope is 0 or more nats a base"):
+        model_config(slopes=((0.1, 0.2, -0.1, 0.0),) * 4)
+    with pytest.raises(OptionError, match="slopes are where the part recency starts"):
+        model_config(parts=("spectral",), slopes=((0.1, 0.2, 0.1, 0.0),) * 4)
+
+
 def test_a_head_may_start_without_a_peak() -> None:
     frequencies = 2 * torch.pi / torch.tensor(DISTANCE_PERIODS, dtype=torch.float64)
     for coefficients in (*peaks((3, None), frequencies, 1.0), *peak_biases((3, None), frequencies, 1.0, 32)):
