@@ -70,7 +70,7 @@ class BiasedRope(Rope):
         own = self.settings_as(WaveSettings)
         if own.init != "distances":
             return idle
-        chosen = own.distances or distances(self.config.layers, self.heads)
+        chosen = own.distances or distances(self.config.layers, self.heads, own.free)
         query, key = peak_biases(chosen[self.layer], own.frequencies(), own.amplitude, self.content)
         return (query if name == "query_bias" else key).to(idle)
 

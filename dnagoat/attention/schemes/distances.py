@@ -1,12 +1,17 @@
-"""Where do the heads of a GOAT start to look? A distance for every head of every layer, and the waves that peak there.
+"""Where do the heads of a GOAT start to look? Most at a distance of their own, through waves that peak there.
 
 A spectral part with a_r = A cos w_r delta, b_r = A sin w_r delta has log-prior A sum_r cos w_r (d - delta) at distance
 d = i - j, which is highest, A R, at d = delta: head by head the model starts with n-gram contexts to copy from, and the
 weights are free to move away.
 
+A free head starts without a peak and without a slope, so that content alone says where it looks. Heads with peaks know
+what stood right before a base, and a free head finds, however far back, the base whose predecessors match: with none of
+them a model does not learn to retrieve (experiments/mixed-start.md).
+
 It is as high again wherever all waves meet: those of the default periods every 168 bases, and nearly, 5.62 A of 6 A, 72
 and 96 bases beyond the peak. Recency alone lowers such copies, by its slope times their distance; without it (the
-spectral part alone, RoPE with biases) they stay.
+spectral part alone, RoPE with biases) they stay. So the slope of a head with a peak is at first 1/16 or
+more, which lowers the first copy by 4.5 nats, or one over its distance where that is less.
 """
 
 # L layers, H heads, R frequencies
@@ -18,16 +23,33 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from dnagoat.attention.schemes.alibi import alibi_slopes
+
 FARTHER = 4  # bases that the farthest head looks farther back in each layer
+FREE = 4  # one head in so many is free
+LEVELLEST = 1 / 16  # nats a base, of a head with a peak
 
 
-def distances(layers: int, heads: int) -> tuple[tuple[int, ...], ...]:
-    """Bases back for each head of each layer, L rows of H: geometric from 1 to 4 (l + 1) in layer l.
+def distances(layers: int, heads: int, free: int | None = None) -> tuple[tuple[int | None, ...], ...]:
+    """Bases back for each head of each layer, L rows of H: geometric from 1 to 4 (l + 1) in layer l, None where free.
 
-    For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16). No head of a layer repeats
-    another's distance.
+    The last `free` heads of a layer are free; by default one in four, and one where there are two or three heads. For
+    four layers of four heads: (1, 2, 4, None), (1, 3, 8, None), (1, 3, 12, None), (1, 4, 16, None). No head of a layer
+    repeats another's distance.
     """
-    return tuple(_spaced(FARTHER * (layer + 1), heads) for layer in range(layers))
+    free = min(max(heads // FREE, 1), heads - 1) if free is None else free
+    return tuple((*_spaced(FARTHER * (layer + 1), heads - free), *[None] * free) for layer in range(layers))
+
+
+def slopes(at: Sequence[int | None]) -> Tensor:
+    """(H,) nats a base that the heads of a layer start with: ALiBi's, falling, `LEVELLEST` at least, and one over its
+    distance at most, for a steeper one hides the peak behind nearer bases; 0 where a head is free."""
+    falling = alibi_slopes(len(at)).sort(descending=True).values.tolist()
+    chosen = [
+        0.0 if distance is None else min(max(slope, LEVELLEST), 1 / max(distance, 1))
+        for slope, distance in zip(falling, at, strict=True)
+    ]
+    return torch.tensor(chosen, dtype=torch.float64)
 
 
 def _spaced(reach: int, heads: int) -> tuple[int, ...]:

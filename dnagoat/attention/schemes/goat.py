@@ -135,7 +135,7 @@ class GoatConfig(WaveSettings):
                 goes = {name: value for name, value in goes.items() if name not in ("rank", "periods")}
             values = {**goes, **values}
         by_hand = sparse or any(values.get(name) is not None for name in ("periods", "rank"))
-        if by_hand and not {"init", "distances"} & values.keys():
+        if by_hand and not {"init", "distances", "free"} & values.keys():
             values = {**values, "init": "seeded" if self.init == "distances" else self.init}
         return super().given(values, sparse=sparse)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dnagoat.attention.schemes.alibi import alibi_slopes
 from dnagoat.attention.schemes.authors import raw_of
-from dnagoat.attention.schemes.distances import distances, peaks
+from dnagoat.attention.schemes.distances import distances, peaks, slopes
 from dnagoat.attention.schemes.goat import Goat, GoatConfig
 
 SEEDED_SD, AUTHORS_SD = 0.01, 1e-3
@@ -45,13 +45,13 @@ def _seeded(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
 
 
 def _at_distances(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
-    """Each head's spectral part peaks at a distance of its own; slopes as ALiBi's, the rest 0."""
-    if field == "recency.slopes":  # the farther a head looks, the flatter: a steep one would hide its peak
-        return alibi_slopes(scheme.heads).sort(descending=True).values.to(idle)
+    """The spectral part of each head but the free ones peaks at a distance of its own; the rest is 0 but slopes."""
+    goat = scheme.settings_as(GoatConfig)
+    chosen = goat.distances or distances(scheme.config.layers, scheme.heads, goat.free)
+    if field == "recency.slopes":
+        return slopes(chosen[scheme.layer]).to(idle)
     if field not in ("spectral.even", "spectral.odd"):
         return idle
-    goat = scheme.settings_as(GoatConfig)
-    chosen = goat.distances or distances(scheme.config.layers, scheme.heads)
     even, odd = peaks(chosen[scheme.layer], goat.frequencies(), goat.amplitude)
     return (even if field == "spectral.even" else odd).to(idle)
 

@@ -56,7 +56,8 @@ class WaveSettings(Settings):
 
     Init `uniform` and `seeded` have DNA's periods unless others are given. With `distances`, `distances` names for each
     layer the distance in bases at which each head starts with its peak, of height `amplitude` a period; None is a head
-    that starts without one. `distances` None is the rule of `dnagoat.attention.schemes.distances`.
+    that starts without one. Without it the rule of `dnagoat.attention.schemes.distances` says where, and `free` how
+    many heads of a layer have none.
     """
 
     proof: ClassVar[Mapping[str, Any]] = {"init": "seeded"}  # on DNA's waves
@@ -79,6 +80,14 @@ class WaveSettings(Settings):
             "give whole bases or -, as 1/2,1/-",
         ),
     ] = None
+    free: Annotated[
+        int | None,
+        Option(
+            "goat-free",
+            "Heads of a layer that start with no peak and no slope, to look anywhere; one in four by default.",
+            int,
+        ),
+    ] = Field(None, ge=0)
     amplitude: Annotated[
         float, Option("goat-amplitude", "Height of a peak, in nats a period.", write="{:g}".format)
     ] = Field(1.0, gt=0)
@@ -114,12 +123,16 @@ class WaveSettings(Settings):
                 )
             if min(self.periods) < 2:
                 raise ValueError("a period is at least 2 bases: a shorter one looks the same as a longer one")
-        if not (self.init == "distances" and self.waving) and (self.distances is not None or self.amplitude != 1.0):
+        if not (self.init == "distances" and self.waving) and (
+            self.distances is not None or self.free is not None or self.amplitude != 1.0
+        ):
             raise ValueError(
-                "distances and amplitude are where a spectral part with init distances starts; leave them out"
+                "distances, free and amplitude are where a spectral part with init distances starts; leave them out"
             )
         if self.distances is not None and min((d or 0 for layer in self.distances for d in layer), default=0) < 0:
             raise ValueError("a distance is 0 or more bases back; keys ahead are masked")
+        if self.free is not None and self.distances is not None:
+            raise ValueError("free and distances both say which heads have no peak; give one of them")
         return self
 
     @property
@@ -153,6 +166,8 @@ class WaveSettings(Settings):
         return self.but(**values)
 
     def fit(self, heads: int, layers: int) -> None:
+        if (self.free or 0) > heads:
+            raise ValueError(f"free of {self.free} is more than the {heads} heads of a layer")
         if self.distances is not None and [len(row) for row in self.distances] != [heads] * layers:
             raise ValueError(f"distances must name {heads} heads in each of {layers} layers")
 
@@ -160,8 +175,8 @@ class WaveSettings(Settings):
         return name if self.init == "distances" or not self.waving else f"{name} {self.init}"
 
     def idle(self) -> set[str]:
-        placed = () if self.init == "distances" else ("distances", "amplitude")
-        return {*placed, *(() if self.waving else ("distances", "amplitude", "rank", "periods"))}
+        placed = () if self.init == "distances" else ("distances", "free", "amplitude")
+        return {*placed, *(() if self.waving else ("distances", "free", "amplitude", "rank", "periods"))}
 
 
 def waves_of(init: str) -> tuple[float, ...]:

@@ -26,11 +26,32 @@ def model_config(**goat: object) -> ModelConfig:
 
 
 def test_the_rule_names_a_distance_for_every_head_and_repeats_none_in_a_layer() -> None:
-    assert distances(4, 4) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16))
+    assert distances(4, 4, 0) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16))
     for layers, heads in ((1, 1), (4, 2), (12, 12), (3, 16)):
-        rows = distances(layers, heads)
+        rows = distances(layers, heads, 0)
         assert len(rows) == layers
         assert all(len(set(row)) == heads and min(row) == 1 for row in rows)
+
+
+def test_one_head_in_four_is_free_and_the_others_keep_to_the_rule() -> None:
+    assert distances(4, 4) == ((1, 2, 4, None), (1, 3, 8, None), (1, 3, 12, None), (1, 4, 16, None))
+    for heads, free in ((1, 0), (2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (12, 3)):
+        for layer, row in enumerate(distances(3, heads)):
+            assert row[heads - free :] == (None,) * free
+            assert row[: heads - free] == distances(3, heads - free, 0)[layer]
+    assert distances(2, 4, 4) == ((None,) * 4,) * 2
+
+
+@pytest.mark.parametrize("form", ["own", "authors"])
+def test_a_free_head_starts_with_no_prior_at_all(form: str) -> None:
+    config = ModelConfig(
+        width=128, heads=4, layers=2, position=PositionConfig(settings=GoatConfig(form=form, init="distances"))
+    )
+    at = torch.arange(500)
+    for attention in DnaLM(config).attentions():
+        prior = attention.scheme.log_prior(at[-1:], at)[:, 0]
+        spread = prior.amax(-1) - prior.amin(-1)
+        assert spread[3] < 1e-4 and spread[:3].min() > 6
 
 
 @pytest.mark.parametrize("parts", [("spectral",), ("spectral", "recency"), ("spectral", "sink", "recency")])
@@ -38,7 +59,7 @@ def test_every_head_starts_with_its_peak_at_its_distance(parts: tuple[str, ...])
     model = DnaLM(model_config(parts=parts))
     for attention, row in zip(model.attentions(), distances(4, 4), strict=True):
         prior = attention.scheme.log_prior(torch.tensor([200]), torch.arange(160, 201))[:, 0]
-        assert (200 - 160 - prior.argmax(-1)).tolist() == list(row)
+        assert [40 - int(head.argmax()) for head in prior[:3]] == list(row[:3])
 
 
 def test_the_log_prior_is_amplitude_times_the_sum_of_cosines() -> None:
@@ -60,7 +81,7 @@ def test_the_default_waves_meet_again_every_168_bases_and_recency_alone_lowers_t
     back = torch.arange(600)
     prior = scheme.log_prior(torch.tensor([599]), 599 - back)[:, 0]
     slopes = scheme.parts["recency"].slopes.tolist() if "recency" in parts else [0.0] * 4
-    for curve, slope, peak in zip(prior.tolist(), slopes, distances(4, 4)[0], strict=True):
+    for curve, slope, peak in zip(prior.tolist()[:3], slopes[:3], (1, 2, 4), strict=True):
         for beyond, height in ((168, 6), (336, 6), (72, 5.623), (96, 5.623)):
             assert curve[peak + beyond] - curve[peak] == pytest.approx(height - 6 - slope * beyond, abs=1e-3)
 
@@ -96,7 +117,7 @@ def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
 
 @pytest.mark.parametrize("other", [{"init": "seeded"}, {"init": "uniform"}, {"parts": ("sink", "recency")}])
 def test_distances_that_nothing_would_start_at_are_refused(other: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="distances and amplitude are where a spectral part"):
+    with pytest.raises(OptionError, match="distances, free and amplitude are where a spectral part"):
         GoatConfig(distances=((1, 2),), **other)
 
 
@@ -110,6 +131,20 @@ def test_slopes_start_where_they_are_told_to(form: str) -> None:
     for attention, row in zip(DnaLM(config).attentions(), slopes, strict=True):
         found = attention.scheme.recency()
         assert found is not None and found.tolist() == pytest.approx(list(row), rel=1e-5, abs=1e-12)
+
+
+def test_free_heads_are_told_by_an_option_and_their_faults_are_sentences() -> None:
+    base = configure("tiny", "data", "hash", 512, {"model.heads": 4})
+    config = changed(base, {SETTINGS + "goat-free": "2"}).model
+    assert goat_settings(config).written()["goat-free"] == "2"
+    first = next(DnaLM(config).attentions()).scheme.recency()
+    assert first is not None and first.tolist() == [0.25, 0.0625, 0.0, 0.0]
+    with pytest.raises(OptionError, match="free of 5 is more than the 4 heads"):
+        model_config(free=5)
+    with pytest.raises(OptionError, match="give one of them"):
+        model_config(free=1, distances=((1, 2, 3, 4),) * 4)
+    with pytest.raises(OptionError, match="distances, free and amplitude"):
+        GoatConfig(init="seeded", free=1)
 
 
 def test_faults_of_slopes_are_sentences() -> None:
@@ -167,4 +202,5 @@ def test_no_slope_hides_a_peak(layers: int, heads: int) -> None:
     model = DnaLM(ModelConfig(width=64 * heads, heads=heads, layers=layers, mlp_width=64))
     at = torch.arange(60)
     for attention, row in zip(model.attentions(), distances(layers, heads), strict=True):
-        assert (59 - attention.scheme.log_prior(at[-1:], at)[:, 0].argmax(-1)).tolist() == list(row)
+        prior = attention.scheme.log_prior(at[-1:], at)[:, 0]
+        assert all(59 - int(head.argmax()) == distance for head, distance in zip(prior, row, strict=True) if distance)
