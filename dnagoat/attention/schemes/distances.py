@@ -5,8 +5,8 @@ d = i - j, which is highest, A R, at d = delta: head by head the model starts wi
 weights are free to move away.
 
 A free head starts without a peak and without a slope, so that content alone says where it looks. Heads with peaks know
-what stood right before a base, and a free head finds, however far back, the base whose predecessors match: with none of
-them a model does not learn to retrieve (experiments/mixed-start.md).
+what stood right before a base, and a free head of a later layer finds, however far back, the base whose predecessors
+match: with none of them a model does not learn to retrieve (experiments/mixed-start.md).
 
 It is as high again wherever all waves meet: those of the default periods every 168 bases, and nearly, 5.62 A of 6 A, 72
 and 96 bases beyond the peak. Recency alone lowers such copies, by its slope times their distance; without it (the
@@ -33,12 +33,16 @@ LEVELLEST = 1 / 16  # nats a base, of a head with a peak
 def distances(layers: int, heads: int, free: int | None = None) -> tuple[tuple[int | None, ...], ...]:
     """Bases back for each head of each layer, L rows of H: geometric from 1 to 4 (l + 1) in layer l, None where free.
 
-    The last `free` heads of a layer are free; by default one in four, and one where there are two or three heads. For
-    four layers of four heads: (1, 2, 4, None), (1, 3, 8, None), (1, 3, 12, None), (1, 4, 16, None). No head of a layer
-    repeats another's distance.
+    The last `free` heads of each layer in the upper half are free; by default one in four, and one where there are two
+    or three heads. For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None). No
+    head of a layer repeats another's distance.
     """
     free = min(max(heads // FREE, 1), heads - 1) if free is None else free
-    return tuple((*_spaced(FARTHER * (layer + 1), heads - free), *[None] * free) for layer in range(layers))
+    rows = []
+    for layer in range(layers):
+        none = free if layer >= layers // 2 else 0
+        rows.append((*_spaced(FARTHER * (layer + 1), heads - none), *[None] * none))
+    return tuple(rows)
 
 
 def slopes(at: Sequence[int | None]) -> Tensor:

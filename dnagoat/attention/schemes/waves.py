@@ -57,7 +57,7 @@ class WaveSettings(Settings):
     Init `uniform` and `seeded` have DNA's periods unless others are given. With `distances`, `distances` names for each
     layer the distance in bases at which each head starts with its peak, of height `amplitude` a period; None is a head
     that starts without one. Without it the rule of `dnagoat.attention.schemes.distances` says where, and `free` how
-    many heads of a layer have none.
+    many heads of a layer in the upper half have none.
     """
 
     proof: ClassVar[Mapping[str, Any]] = {"init": "seeded"}  # on DNA's waves
@@ -84,7 +84,7 @@ class WaveSettings(Settings):
         int | None,
         Option(
             "goat-free",
-            "Heads of a layer that start with no peak and no slope, to look anywhere; one in four by default.",
+            "Heads with no peak and no slope at first, in each layer of the upper half; one in four by default.",
             int,
         ),
     ] = Field(None, ge=0)

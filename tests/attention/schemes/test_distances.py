@@ -33,13 +33,16 @@ def test_the_rule_names_a_distance_for_every_head_and_repeats_none_in_a_layer() 
         assert all(len(set(row)) == heads and min(row) == 1 for row in rows)
 
 
-def test_one_head_in_four_is_free_and_the_others_keep_to_the_rule() -> None:
-    assert distances(4, 4) == ((1, 2, 4, None), (1, 3, 8, None), (1, 3, 12, None), (1, 4, 16, None))
+def test_one_head_in_four_of_the_upper_half_is_free_and_the_others_keep_to_the_rule() -> None:
+    assert distances(4, 4) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None))
     for heads, free in ((1, 0), (2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (12, 3)):
-        for layer, row in enumerate(distances(3, heads)):
+        rows = distances(5, heads)
+        assert rows[:2] == distances(2, heads, 0)
+        for layer, row in enumerate(rows[2:], 2):
             assert row[heads - free :] == (None,) * free
-            assert row[: heads - free] == distances(3, heads - free, 0)[layer]
-    assert distances(2, 4, 4) == ((None,) * 4,) * 2
+            assert row[: heads - free] == distances(5, heads - free, 0)[layer]
+    assert distances(1, 4) == ((1, 2, 4, None),)
+    assert distances(2, 4, 4) == ((1, 2, 3, 4), (None,) * 4)
 
 
 @pytest.mark.parametrize("form", ["own", "authors"])
@@ -48,10 +51,11 @@ def test_a_free_head_starts_with_no_prior_at_all(form: str) -> None:
         width=128, heads=4, layers=2, position=PositionConfig(settings=GoatConfig(form=form, init="distances"))
     )
     at = torch.arange(500)
-    for attention in DnaLM(config).attentions():
+    lower, upper = DnaLM(config).attentions()
+    for attention, free in ((lower, 0), (upper, 1)):
         prior = attention.scheme.log_prior(at[-1:], at)[:, 0]
         spread = prior.amax(-1) - prior.amin(-1)
-        assert spread[3] < 1e-4 and spread[:3].min() > 6
+        assert (spread < 1e-4).sum() == free and spread[: 4 - free].min() > 6
 
 
 @pytest.mark.parametrize("parts", [("spectral",), ("spectral", "recency"), ("spectral", "sink", "recency")])
@@ -59,7 +63,7 @@ def test_every_head_starts_with_its_peak_at_its_distance(parts: tuple[str, ...])
     model = DnaLM(model_config(parts=parts))
     for attention, row in zip(model.attentions(), distances(4, 4), strict=True):
         prior = attention.scheme.log_prior(torch.tensor([200]), torch.arange(160, 201))[:, 0]
-        assert [40 - int(head.argmax()) for head in prior[:3]] == list(row[:3])
+        assert all(40 - int(head.argmax()) == distance for head, distance in zip(prior, row, strict=True) if distance)
 
 
 def test_the_log_prior_is_amplitude_times_the_sum_of_cosines() -> None:
@@ -81,7 +85,7 @@ def test_the_default_waves_meet_again_every_168_bases_and_recency_alone_lowers_t
     back = torch.arange(600)
     prior = scheme.log_prior(torch.tensor([599]), 599 - back)[:, 0]
     slopes = scheme.parts["recency"].slopes.tolist() if "recency" in parts else [0.0] * 4
-    for curve, slope, peak in zip(prior.tolist()[:3], slopes[:3], (1, 2, 4), strict=True):
+    for curve, slope, peak in zip(prior.tolist(), slopes, (1, 2, 3, 4), strict=True):
         for beyond, height in ((168, 6), (336, 6), (72, 5.623), (96, 5.623)):
             assert curve[peak + beyond] - curve[peak] == pytest.approx(height - 6 - slope * beyond, abs=1e-3)
 
@@ -137,8 +141,10 @@ def test_free_heads_are_told_by_an_option_and_their_faults_are_sentences() -> No
     base = configure("tiny", "data", "hash", 512, {"model.heads": 4})
     config = changed(base, {SETTINGS + "goat-free": "2"}).model
     assert goat_settings(config).written()["goat-free"] == "2"
-    first = next(DnaLM(config).attentions()).scheme.recency()
-    assert first is not None and first.tolist() == [0.25, 0.0625, 0.0, 0.0]
+    found = [attention.scheme.recency() for attention in DnaLM(config).attentions()]
+    assert [slopes.tolist() for slopes in found if slopes is not None] == [[0.25, *[0.0625] * 3]] * 2 + [
+        [0.25, 0.0625, 0.0, 0.0]
+    ] * 2
     with pytest.raises(OptionError, match="free of 5 is more than the 4 heads"):
         model_config(free=5)
     with pytest.raises(OptionError, match="give one of them"):
