@@ -30,7 +30,7 @@ def test_the_rule_names_a_distance_for_every_head_and_repeats_none_in_a_layer() 
     for layers, heads in ((1, 1), (4, 2), (12, 12), (3, 16)):
         rows = distances(layers, heads, 0)
         assert len(rows) == layers
-        assert all(len(set(row)) == heads and min(row) == 1 for row in rows)
+        assert all(len(set(row)) == heads and row[0] == 1 for row in rows)
 
 
 def test_one_head_in_four_of_the_upper_half_is_free_and_the_others_keep_to_the_rule() -> None:
