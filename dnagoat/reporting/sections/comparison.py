@@ -137,8 +137,12 @@ def tuning(comparison: Result) -> list[str]:
         f"brackets): {'; '.join(told)}."
     )
     ends = [n for n, arm in tuned.items() if len(rates[n]) > 2 and arm["lr"] in (min(rates[n]), max(rates[n]))]
-    beyond = f"{listed(ends)}: the best rate is the lowest or highest that was tried; one beyond it may be better."
-    return [said, beyond] if ends else [said]
+    if not ends:
+        return [said]
+    return [
+        said,
+        f"{listed(ends)}: the best rate is the lowest or highest that was tried; one beyond it may be better.",
+    ]
 
 
 def _speed(ratio: float | None) -> Cell:
