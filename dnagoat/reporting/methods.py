@@ -137,12 +137,14 @@ def _dataset(manifest: Result) -> str:
         f"sha256 {source['sha256'][:12]}"
         for source in sources
     )
-    dropped = f"; {whole(tally['windows_copies'])} training windows left as near-copies of held-out ones"
+    dropped = ""
+    if rules.get("copies") == "drop":
+        dropped = f"; {whole(tally['windows_copies'])} training windows left as near-copies of held-out ones"
     return (
         f"Dataset: {named}, {whole(tally['bases'])} bases of which "
         f"{whole(tally['n'])} N and {whole(tally['masked'])} soft-masked; windows of {whole(rules['window'])} every "
         f"{whole(rules['stride'])} bases with at most {percent(rules['max_n'], 0)} N, split by {rules['split']}: "
-        f"{windows}{dropped if rules.get('copies') == 'drop' else ''}; content {manifest['content_hash'][:12]}."
+        f"{windows}{dropped}; content {manifest['content_hash'][:12]}."
     )
 
 

@@ -106,3 +106,13 @@ def test_the_commands_begin_with_what_made_the_dataset(where: str, tmp_path: Pat
     said = methods(read([run(tmp_path / "goat", config)]), "dnagoat report").commands
     begins = ["dnagoat prepare", "dnagoat train"] if where == "data" else ["dnagoat train"]
     assert [command[: len(begin)] for command, begin in zip(said, begins, strict=False)] == begins
+
+
+def test_a_dataset_of_before_copies_were_dropped_is_told(tmp_path: Path) -> None:
+    data = example.dataset(tmp_path / "data")
+    manifest = data.manifest.model_dump(mode="json")
+    del manifest["tally"]["windows_copies"]
+    config = example.config("goat", dataset=str(tmp_path / "data"), dataset_hash=data.content_hash)
+    results = Results(read_runs([run(tmp_path / "goat", config)]), manifests=[manifest])
+    said = "\n".join(methods(results, "dnagoat report").paragraphs)
+    assert "Dataset: " in said and "near-copies" not in said
