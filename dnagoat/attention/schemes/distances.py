@@ -4,14 +4,15 @@ A spectral part with a_r = A cos w_r delta, b_r = A sin w_r delta has log-prior 
 d = i - j, which is highest, A R, at d = delta: head by head the model starts with n-gram contexts to copy from, and the
 weights are free to move away.
 
-A free head starts without a peak and without a slope, so that content alone says where it looks. Heads with peaks know
-what stood right before a base, and a free head of a later layer finds, however far back, the base whose predecessors
-match: with none of them a model does not learn to retrieve (experiments/mixed-start.md).
+A free head, where some are asked for, starts without a peak and without a slope, so that content alone says where it
+looks. Heads with peaks know what stood right before a base; a free head of a later layer finds, however far back, the
+base whose predecessors match: with none of them a model hardly learns to retrieve (experiments/mixed-start.md).
 
 It is as high again wherever all waves meet: those of the default periods every 168 bases, and nearly, 5.62 A of 6 A, 72
 and 96 bases beyond the peak. Recency alone lowers such copies, by its slope times their distance; without it (the
-spectral part alone, RoPE with biases) they stay. So the slope of a head with a peak is at first 1/16 or
-more, which lowers the first copy by 4.5 nats, or one over its distance where that is less.
+spectral part alone, RoPE with biases) they stay. Beside a free head, which is there to look far, the slope of a head
+with a peak is at first 1/16 or more, which lowers the first copy by 4.5 nats, or one over its distance where that is
+less.
 """
 
 # L layers, H heads, R frequencies
@@ -26,18 +27,16 @@ from torch import Tensor
 from dnagoat.attention.schemes.alibi import alibi_slopes
 
 FARTHER = 4  # bases that the farthest head looks farther back in each layer
-FREE = 4  # one head in so many is free
-LEVELLEST = 1 / 16  # nats a base, of a head with a peak
+LEVELLEST = 1 / 16  # nats a base, of a head with a peak beside a free one
 
 
-def distances(layers: int, heads: int, free: int | None = None) -> tuple[tuple[int | None, ...], ...]:
+def distances(layers: int, heads: int, free: int = 0) -> tuple[tuple[int | None, ...], ...]:
     """Bases back for each head of each layer, L rows of H: geometric from 1 to 4 (l + 1) in layer l, None where free.
 
-    The last `free` heads of each layer in the upper half are free; by default one in four, and one where there are two
-    or three heads. For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None). No
-    head of a layer repeats another's distance.
+    For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16). The last `free` heads of
+    each layer in the upper half are free; with one, the last two rows are (1, 3, 12, None), (1, 4, 16, None). No head
+    of a layer repeats another's distance.
     """
-    free = min(max(heads // FREE, 1), heads - 1) if free is None else free
     rows = []
     for layer in range(layers):
         none = free if layer >= layers // 2 else 0
@@ -46,12 +45,17 @@ def distances(layers: int, heads: int, free: int | None = None) -> tuple[tuple[i
 
 
 def slopes(at: Sequence[int | None]) -> Tensor:
-    """(H,) nats a base that the heads of a layer start with: ALiBi's, falling, `LEVELLEST` at least, and one over its
-    distance at most, for a steeper one hides the peak behind nearer bases; 0 where a head is free."""
-    falling = alibi_slopes(len(at)).sort(descending=True).values.tolist()
+    """(H,) nats a base that the heads of a layer start with: ALiBi's, falling, the farther a head looks the flatter.
+
+    Where some are free, these have 0, and the others `LEVELLEST` at least and one over their distance at most: a
+    steeper slope hides a peak behind nearer bases.
+    """
+    falling = alibi_slopes(len(at)).sort(descending=True).values
+    if None not in at:
+        return falling
     chosen = [
         0.0 if distance is None else min(max(slope, LEVELLEST), 1 / max(distance, 1))
-        for slope, distance in zip(falling, at, strict=True)
+        for slope, distance in zip(falling.tolist(), at, strict=True)
     ]
     return torch.tensor(chosen, dtype=torch.float64)
 

@@ -45,7 +45,7 @@ def _seeded(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
 
 
 def _at_distances(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
-    """The spectral part of each head but the free ones peaks at a distance of its own; the rest is 0 but slopes."""
+    """The spectral part of each head but free ones peaks at a distance of its own; slopes follow, the rest is 0."""
     goat = scheme.settings_as(GoatConfig)
     chosen = goat.distances or distances(scheme.config.layers, scheme.heads, goat.free)
     if field == "recency.slopes":

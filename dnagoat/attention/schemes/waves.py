@@ -81,13 +81,8 @@ class WaveSettings(Settings):
         ),
     ] = None
     free: Annotated[
-        int | None,
-        Option(
-            "goat-free",
-            "Heads with no peak and no slope at first, in each layer of the upper half; one in four by default.",
-            int,
-        ),
-    ] = Field(None, ge=0)
+        int, Option("goat-free", "Heads of each layer in the upper half that start with no peak and no slope.")
+    ] = Field(0, ge=0)
     amplitude: Annotated[
         float, Option("goat-amplitude", "Height of a peak, in nats a period.", write="{:g}".format)
     ] = Field(1.0, gt=0)
@@ -124,14 +119,14 @@ class WaveSettings(Settings):
             if min(self.periods) < 2:
                 raise ValueError("a period is at least 2 bases: a shorter one looks the same as a longer one")
         if not (self.init == "distances" and self.waving) and (
-            self.distances is not None or self.free is not None or self.amplitude != 1.0
+            self.distances is not None or self.free or self.amplitude != 1.0
         ):
             raise ValueError(
                 "distances, free and amplitude are where a spectral part with init distances starts; leave them out"
             )
         if self.distances is not None and min((d or 0 for layer in self.distances for d in layer), default=0) < 0:
             raise ValueError("a distance is 0 or more bases back; keys ahead are masked")
-        if self.free is not None and self.distances is not None:
+        if self.free and self.distances is not None:
             raise ValueError("free and distances both say which heads have no peak; give one of them")
         return self
 
@@ -166,7 +161,7 @@ class WaveSettings(Settings):
         return self.but(**values)
 
     def fit(self, heads: int, layers: int) -> None:
-        if (self.free or 0) > heads:
+        if self.free > heads:
             raise ValueError(f"free of {self.free} is more than the {heads} heads of a layer")
         if self.distances is not None and [len(row) for row in self.distances] != [heads] * layers:
             raise ValueError(f"distances must name {heads} heads in each of {layers} layers")

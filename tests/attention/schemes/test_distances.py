@@ -33,22 +33,22 @@ def test_the_rule_names_a_distance_for_every_head_and_repeats_none_in_a_layer() 
         assert all(len(set(row)) == heads and row[0] == 1 for row in rows)
 
 
-def test_one_head_in_four_of_the_upper_half_is_free_and_the_others_keep_to_the_rule() -> None:
-    assert distances(4, 4) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None))
+def test_heads_of_the_upper_half_are_free_and_the_others_keep_to_the_rule() -> None:
+    assert distances(4, 4, 1) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None))
     for heads, free in ((1, 0), (2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (12, 3)):
-        rows = distances(5, heads)
+        rows = distances(5, heads, free)
         assert rows[:2] == distances(2, heads, 0)
         for layer, row in enumerate(rows[2:], 2):
             assert row[heads - free :] == (None,) * free
             assert row[: heads - free] == distances(5, heads - free, 0)[layer]
-    assert distances(1, 4) == ((1, 2, 4, None),)
+    assert distances(1, 4, 1) == ((1, 2, 4, None),)
     assert distances(2, 4, 4) == ((1, 2, 3, 4), (None,) * 4)
 
 
 @pytest.mark.parametrize("form", ["own", "authors"])
 def test_a_free_head_starts_with_no_prior_at_all(form: str) -> None:
     config = ModelConfig(
-        width=128, heads=4, layers=2, position=PositionConfig(settings=GoatConfig(form=form, init="distances"))
+        width=128, heads=4, layers=2, position=PositionConfig(settings=GoatConfig(form=form, init="distances", free=1))
     )
     at = torch.arange(500)
     lower, upper = DnaLM(config).attentions()
@@ -142,7 +142,7 @@ def test_free_heads_are_told_by_an_option_and_their_faults_are_sentences() -> No
     config = changed(base, {SETTINGS + "goat-free": "2"}).model
     assert goat_settings(config).written()["goat-free"] == "2"
     found = [attention.scheme.recency() for attention in DnaLM(config).attentions()]
-    assert [slopes.tolist() for slopes in found if slopes is not None] == [[0.25, *[0.0625] * 3]] * 2 + [
+    assert [slopes.tolist() for slopes in found if slopes is not None] == [[4**-1, 4**-2, 4**-3, 4**-4]] * 2 + [
         [0.25, 0.0625, 0.0, 0.0]
     ] * 2
     with pytest.raises(OptionError, match="free of 5 is more than the 4 heads"):
