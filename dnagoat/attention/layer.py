@@ -49,11 +49,11 @@ class Attention(nn.Module):
             x = x.to(torch.get_autocast_dtype(x.device.type))
         if at.lanes is not None:
             q, k = self._side_by_side(x, at, at.lanes[self.layer])
-            return self._attend(q, k, self._heads(self.value(x)), x.shape[1] > 1, None, at)
+            return self._attend(q, k, self._heads(self.value(x)), True, None, at)
         q, k, v = (self._heads(part(x)) for part in (self.query, self.key, self.value))
         q, k, last = self.scheme.rotate(q, k, at, None if cache is None else cache.before[self.layer])
         q, k = self._with_lanes(q, k, at, x)
-        causal, mask = x.shape[1] > 1, None
+        causal, mask = cache is None or x.shape[1] > 1, None  # no symbol where lengths are traced
         if cache is not None:
             k, v = cache.extend(self.layer, k, v)
             cache.before[self.layer] = kept(last)

@@ -185,6 +185,16 @@ def test_the_model_can_be_compiled_as_one_graph(name: Any) -> None:
     assert all(p.grad is not None for p in model.parameters())
 
 
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+@pytest.mark.parametrize("name", ["rope", "goat"])
+def test_a_model_compiled_for_any_length_is_the_model(name: Any) -> None:
+    model = DnaLM(ModelConfig(width=64, heads=1, layers=1, position=PositionConfig(name=name)))
+    compiled = torch.compile(model, backend="aot_eager", fullgraph=True, dynamic=True)
+    for length in (12, 17, 23):
+        codes = torch.arange(2 * length).view(2, length) % 4
+        torch.testing.assert_close(compiled(codes), model(codes))
+
+
 def sums_apart(count: int) -> Kernel:
     """A dense kernel that sums every `count`-th lane apart, one by one in float32, and adds the sums at the end.
 
