@@ -91,6 +91,8 @@ def _of_runs(results: Results) -> Pairs | None:
     ranked = sorted(
         (run for run in results.scored if run.nll("test")), key=lambda run: float((run.nll("test") or {})["value"])
     )
+    if len(ranked) < 3:
+        return None  # the scores are read for nothing
     own = {run.key: scored(run, "test") for run in ranked}
     between = {}
     for one, other in combinations(ranked, 2):
