@@ -20,7 +20,7 @@ from pydantic import Field, model_validator
 
 from dnagoat.attention.schemes.base import BIAS, At, Pair, PositionScheme, Published, Waves
 from dnagoat.attention.schemes.settings import Option
-from dnagoat.attention.schemes.waves import WaveSettings
+from dnagoat.attention.schemes.waves import WaveSettings, read_by_layer, refuse_shape, write_by_layer
 
 if TYPE_CHECKING:
     from torch import Generator, Tensor
@@ -40,11 +40,11 @@ SINK_WIDTH = 64  # of our own form
 
 def read_slopes(text: str) -> Slopes:
     """`0.25/0,0.06/0` -> (0.25, 0) for the heads of the first layer, (0.06, 0) for those of the second."""
-    return tuple(tuple(float(head) for head in layer.split("/")) for layer in text.split(","))
+    return read_by_layer(text, float)
 
 
 def write_slopes(slopes: Slopes) -> str:
-    return ",".join("/".join(f"{slope:g}" for slope in layer) for layer in slopes)
+    return write_by_layer(slopes, "{:g}".format)
 
 
 class GoatConfig(WaveSettings):
@@ -149,8 +149,7 @@ class GoatConfig(WaveSettings):
 
     def fit(self, heads: int, layers: int) -> None:
         super().fit(heads, layers)
-        if self.slopes is not None and [len(row) for row in self.slopes] != [heads] * layers:
-            raise ValueError(f"slopes must name {heads} heads in each of {layers} layers")
+        refuse_shape("slopes", self.slopes, heads, layers)
 
     def method(self) -> str | None:
         theirs = (

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Init = Literal["uniform", "seeded", "distances"]
 Distances = tuple[tuple[int | None, ...], ...]
+T = TypeVar("T")
+PLACED = ("distances", "free", "amplitude")  # settings of the start at distances
 
 # Short periods make a peak at a distance narrow; those of 10.5 and 24 bases put off its whole copies from every 12
 # bases to every 168. It is recency that lowers these, see dnagoat.attention.schemes.distances.
@@ -36,10 +38,25 @@ def read_periods(text: str) -> tuple[float, ...]:
     return tuple(float(part) for part in re.split("[,/]", text))
 
 
+def read_by_layer(text: str, read: Callable[[str], T]) -> tuple[tuple[T, ...], ...]:
+    """`1/2,3/4` -> what 1 and 2 say of the heads of the first layer, 3 and 4 of those of the second."""
+    return tuple(tuple(read(head) for head in layer.split("/")) for layer in text.split(","))
+
+
+def write_by_layer(rows: Sequence[Sequence[T]], write: Callable[[T], str]) -> str:
+    """The opposite of `read_by_layer`."""
+    return ",".join("/".join(write(head) for head in row) for row in rows)
+
+
+def refuse_shape(field: str, rows: Sequence[Sequence[Any]] | None, heads: int, layers: int) -> None:
+    """ValueError where rows that are given do not name each head of each layer."""
+    if rows is not None and [len(row) for row in rows] != [heads] * layers:
+        raise ValueError(f"{field} must name {heads} heads in each of {layers} layers")
+
+
 def read_distances(text: str) -> Distances:
     """`1/2,1/-` -> (1, 2) for the heads of the first layer, (1, none) for those of the second."""
-    layers = [layer.split("/") for layer in text.split(",")]
-    return tuple(tuple(None if head == "-" else int(head) for head in layer) for layer in layers)
+    return read_by_layer(text, lambda head: None if head == "-" else int(head))
 
 
 def write_periods(periods: Sequence[float]) -> str:
@@ -48,7 +65,7 @@ def write_periods(periods: Sequence[float]) -> str:
 
 def write_distances(distances: Sequence[Sequence[int | None]]) -> str:
     """The opposite of `read_distances`."""
-    return ",".join("/".join("-" if head is None else str(head) for head in layer) for layer in distances)
+    return write_by_layer(distances, lambda head: "-" if head is None else str(head))
 
 
 class WaveSettings(Settings):
@@ -163,15 +180,14 @@ class WaveSettings(Settings):
     def fit(self, heads: int, layers: int) -> None:
         if self.free > heads:
             raise ValueError(f"free of {self.free} is more than the {heads} heads of a layer")
-        if self.distances is not None and [len(row) for row in self.distances] != [heads] * layers:
-            raise ValueError(f"distances must name {heads} heads in each of {layers} layers")
+        refuse_shape("distances", self.distances, heads, layers)
 
     def called(self, name: str) -> str:
         return name if self.init == "distances" or not self.waving else f"{name} {self.init}"
 
     def idle(self) -> set[str]:
-        placed = () if self.init == "distances" else ("distances", "free", "amplitude")
-        return {*placed, *(() if self.waving else ("distances", "free", "amplitude", "rank", "periods"))}
+        placed = self.init == "distances" and self.waving
+        return {*(() if placed else PLACED), *(() if self.waving else ("rank", "periods"))}
 
 
 def waves_of(init: str) -> tuple[float, ...]:
