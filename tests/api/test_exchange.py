@@ -10,11 +10,7 @@ import pytest
 
 import dnagoat
 from dnagoat.training.kept.run import Run
-
-SMALL = {
-    "model.width": 32, "model.heads": 1, "model.layers": 1, "model.mlp_width": 32,
-    "train.eval_every": 2, "train.eval_windows": 4,
-}  # fmt: skip
+from tests.api.smallest import SMALL
 
 
 @pytest.fixture(scope="module")

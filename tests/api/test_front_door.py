@@ -21,16 +21,12 @@ from dnagoat.generation.sampling import SamplingOptions
 from dnagoat.genome.dataset import Dataset
 from dnagoat.genome.preparation import PrepareOptions
 from dnagoat.training.kept.run import Which, open_run
+from tests.api.smallest import SMALL
 
 if TYPE_CHECKING:  # the signatures, as a type checker sees them: `make check` fails where one of these is no mistake
     dnagoat.prepare(1, "out")  # type: ignore[arg-type]
     dnagoat.evaluate("run", window=3)  # type: ignore[call-arg]
     dnagoat.generate("run").sum()  # type: ignore[attr-defined]
-
-SMALL = {
-    "model.width": 32, "model.heads": 1, "model.layers": 1, "model.mlp_width": 32,
-    "train.eval_every": 2, "train.eval_windows": 4,
-}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
