@@ -18,6 +18,7 @@ from rich.text import Text
 from dnagoat.attention.schemes.registry import USUAL
 from dnagoat.errors import DatasetError, RunError, Stopped
 from dnagoat.wording import counted
+from dnagoat_cli.terminal.prose import print_prose
 
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 ARMS = (*USUAL, "goat@memory")
 
 # Sized for a few minutes on two quiet cores.
-STEPS = 250
+STEPS = 140
 BATCH = 4  # windows of 1,024 bases
 SCORED = 256  # windows of each split that are scored
 LENGTHS = ("1x", "2x", "4x")
-PARTS = 64  # windows on which memory is taken apart: that costs four times what scoring does
+PARTS = 32  # windows on which memory is taken apart: that costs four times what scoring does
 PROMPTS, SAMPLES, LENGTH = 40, 4, 256
 
 REMARK = (
@@ -63,7 +64,7 @@ def plan(folder: Path, steps: int | None) -> Places:
 
 
 def say(text: str) -> None:
-    Console(stderr=True).print(text, highlight=False, soft_wrap=True)
+    print_prose(text, Console(stderr=True))
 
 
 @contextmanager

@@ -24,7 +24,7 @@ Writes data/demo, runs/demo and reports/demo.
 
   dnagoat demo --open                                      [dim]and the page in a browser[/dim]
 
-  dnagoat demo --steps 2000 --folder longer                [dim]eight times the training: models begin to differ[/dim]
+  dnagoat demo --steps 1400 --folder longer                [dim]ten times the training: models begin to differ[/dim]
 """
 
 

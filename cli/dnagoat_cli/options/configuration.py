@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from dnagoat_cli.terminal.prose import print_prose
+
 if TYPE_CHECKING:
     from dnagoat.config import RunConfig
     from dnagoat.genome.dataset import Dataset
@@ -60,4 +62,4 @@ def configuration(
 
 
 def say(sentence: str) -> None:
-    Console(stderr=True).print(sentence, style="yellow", highlight=False, soft_wrap=True)
+    print_prose(sentence, Console(stderr=True), style="yellow")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dnagoat.wording import counted
 from dnagoat_cli.terminal.bar import say, show_stages
 from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.prose import print_prose
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,9 +80,9 @@ def show_dataset(dataset: Dataset, as_json: bool = False) -> None:
         before, after = dataset.manifest.leaks_before, dataset.manifest.leaks_after
         if before is not None and after is not None:
             draw_table(before_after(before, after, dataset.manifest.tally.windows_copies), console)
-    error = Console(stderr=True, highlight=False, soft_wrap=True)
+    error = Console(stderr=True)
     for remark in remarks(dataset.manifest):
-        error.print(f"note: {remark}", markup=False)
+        print_prose(f"note: {remark}", error, markup=False)
 
 
 def inspect_dataset(path: Path, request: Request) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from dnagoat_cli.terminal.bar import say
+from dnagoat_cli.terminal.prose import print_prose
 
 if TYPE_CHECKING:
     from dnagoat.evaluation.outputs.export.leaving import Leaving
@@ -35,4 +36,4 @@ def show_import(run: Run) -> None:
 
 
 def _show(text: str) -> None:
-    Console().print(text, highlight=False, soft_wrap=True)
+    print_prose(text, Console())

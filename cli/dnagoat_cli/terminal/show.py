@@ -15,6 +15,7 @@ from rich.text import Text
 
 from dnagoat_cli.terminal.grid import draw_table, draw_tables
 from dnagoat_cli.terminal.letters import json_text
+from dnagoat_cli.terminal.prose import print_prose
 
 if TYPE_CHECKING:
     from dnagoat.attention.proof.parity import Parity
@@ -50,7 +51,7 @@ def show_results(found: Sequence[tuple[Result, Path]], as_json: bool, *, every: 
     for result in results:
         for warning in result.get("warnings", []):
             said = f"warning: {result['measure']} {result['split']}: {warning}"
-            stderr.print(said, markup=False, soft_wrap=True)
+            print_prose(said, stderr, markup=False)
     for _, path in found:
         console.print(str(path), markup=False, soft_wrap=True)
 
@@ -174,11 +175,10 @@ def show_summary(out: Path, as_json: bool) -> None:
             f"best validation {summary['best_val_nll']:.4f} nats/base at step {summary['best_step']}; training loss "
             f"{summary['train_nll']:.4f}, {summary['train_nll'] - summary['val_nll']:+.4f} to validation"
         )
-    Console().print(
+    print_prose(
         f"[bold]{out}[/bold]  {counted(summary['steps'], 'step')}, {counted(summary['bases'], 'base')} in "
         f"{summary['seconds']:.0f} s, {summary['tokens_per_second']:,.0f} bases/s; {best}",
-        highlight=False,
-        soft_wrap=True,
+        Console(),
     )
 
 
