@@ -10,9 +10,10 @@ base whose predecessors match: with none of them a model hardly learns to retrie
 
 It is as high again wherever all waves meet: those of the default periods every 168 bases, and nearly, 5.62 A of 6 A, 72
 and 96 bases beyond the peak. Recency alone lowers such copies, by its slope times their distance; without it (the
-spectral part alone, RoPE with biases) they stay. Beside a free head, which is there to look far, the slope of a head
-with a peak is at first 1/16 or more, which lowers the first copy by 4.5 nats, or one over its distance where that is
-less.
+spectral part alone, RoPE with biases) they stay. In a model with free heads, which are there to look far, every head
+with a peak has at first a slope of 1/16 or more, or one over its distance where that is less: the first copy is lower
+by 4.5 nats. With ALiBi's flattest slopes in the lower layers such heads see copies of their peaks in long windows, and
+what the free heads then match is blurred: at 16 times the length of training 42 % of keys are recalled instead of 70 %.
 """
 
 # L layers, H heads, R frequencies
@@ -27,7 +28,7 @@ from torch import Tensor
 from dnagoat.attention.schemes.alibi import alibi_slopes
 
 FARTHER = 4  # bases that the farthest head looks farther back in each layer
-LEVELLEST = 1 / 16  # nats a base, of a head with a peak beside a free one
+LEVELLEST = 1 / 16  # nats a base, of a head with a peak in a model with free ones
 
 
 def distances(layers: int, heads: int, free: int = 0) -> tuple[tuple[int | None, ...], ...]:
@@ -44,18 +45,18 @@ def distances(layers: int, heads: int, free: int = 0) -> tuple[tuple[int | None,
     return tuple(rows)
 
 
-def slopes(at: Sequence[int | None]) -> Tensor:
+def slopes(rows: Sequence[Sequence[int | None]], layer: int) -> Tensor:
     """(H,) nats a base that the heads of a layer start with: ALiBi's, falling, the farther a head looks the flatter.
 
-    Where some are free, these have 0, and the others `LEVELLEST` at least and one over their distance at most: a
-    steeper slope hides a peak behind nearer bases.
+    Where some of the model's heads are free, these have 0, and all others `LEVELLEST` at least and one over their
+    distance at most: a steeper slope hides a peak behind nearer bases.
     """
-    falling = alibi_slopes(len(at)).sort(descending=True).values
-    if None not in at:
+    falling = alibi_slopes(len(rows[layer])).sort(descending=True).values
+    if not any(None in row for row in rows):
         return falling
     chosen = [
         0.0 if distance is None else min(max(slope, LEVELLEST), 1 / max(distance, 1))
-        for slope, distance in zip(falling.tolist(), at, strict=True)
+        for slope, distance in zip(falling.tolist(), rows[layer], strict=True)
     ]
     return torch.tensor(chosen, dtype=torch.float64)
 

@@ -49,7 +49,7 @@ def _at_distances(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
     goat = scheme.settings_as(GoatConfig)
     chosen = goat.distances or distances(scheme.config.layers, scheme.heads, goat.free)
     if field == "recency.slopes":
-        return slopes(chosen[scheme.layer]).to(idle)
+        return slopes(chosen, scheme.layer).to(idle)
     if field not in ("spectral.even", "spectral.odd"):
         return idle
     even, odd = peaks(chosen[scheme.layer], goat.frequencies(), goat.amplitude)

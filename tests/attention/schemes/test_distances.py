@@ -142,8 +142,8 @@ def test_free_heads_are_told_by_an_option_and_their_faults_are_sentences() -> No
     config = changed(base, {SETTINGS + "goat-free": "2"}).model
     assert goat_settings(config).written()["goat-free"] == "2"
     found = [attention.scheme.recency() for attention in DnaLM(config).attentions()]
-    assert [slopes.tolist() for slopes in found if slopes is not None] == [[4**-1, 4**-2, 4**-3, 4**-4]] * 2 + [
-        [0.25, 0.0625, 0.0, 0.0]
+    assert [slopes.tolist() for slopes in found if slopes is not None] == [[0.25, *[1 / 16] * 3]] * 2 + [
+        [0.25, 1 / 16, 0.0, 0.0]
     ] * 2
     with pytest.raises(OptionError, match="free of 5 is more than the 4 heads"):
         model_config(free=5)
