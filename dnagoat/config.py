@@ -157,7 +157,7 @@ class Origin(Frozen):
 class RunConfig(Frozen):
     """A run: a model, a way of training it, and the dataset by its folder and content hash."""
 
-    format: Literal[2] = 2
+    format: Literal[3] = 3
     name: str | None = Field(None, description="what a person called the arm; None = it is called by what it is")
     preset: str = "small"
     model: ModelConfig = ModelConfig()

@@ -4,7 +4,7 @@ A spectral part with a_r = A cos w_r delta, b_r = A sin w_r delta has log-prior 
 d = i - j, which is highest, A R, at d = delta: head by head the model starts with n-gram contexts to copy from, and the
 weights are free to move away.
 
-A free head, where some are asked for, starts without a peak and without a slope, so that content alone says where it
+A free head, one in four unless more or fewer are asked for, starts without a peak and without a slope, so that content alone says where it
 looks. Heads with peaks know what stood right before a base; a free head of a later layer finds, however far back, the
 base whose predecessors match: with none of them a model hardly learns to retrieve (experiments/mixed-start.md).
 
@@ -27,17 +27,19 @@ from torch import Tensor
 
 from dnagoat.attention.schemes.alibi import alibi_slopes
 
+FREE = 4  # of so many heads one is free
 FARTHER = 4  # bases that the farthest head looks farther back in each layer
 LEVELLEST = 1 / 16  # nats a base, of a head with a peak in a model with free ones
 
 
-def distances(layers: int, heads: int, free: int = 0) -> tuple[tuple[int | None, ...], ...]:
+def distances(layers: int, heads: int, free: int | None = None) -> tuple[tuple[int | None, ...], ...]:
     """Bases back for each head of each layer, L rows of H: geometric from 1 to 4 (l + 1) in layer l, None where free.
 
-    For four layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 2, 5, 12), (1, 3, 6, 16). The last `free` heads of
-    each layer in the upper half are free; with one, the last two rows are (1, 3, 12, None), (1, 4, 16, None). No head
-    of a layer repeats another's distance.
+    The last `free` heads of each layer in the upper half are free, by default one in four and none of fewer. For four
+    layers of four heads: (1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None). No head of a layer repeats
+    another's distance.
     """
+    free = heads // FREE if free is None else free
     rows = []
     for layer in range(layers):
         none = free if layer >= layers // 2 else 0

@@ -98,8 +98,13 @@ class WaveSettings(Settings):
         ),
     ] = None
     free: Annotated[
-        int, Option("goat-free", "Heads of each layer in the upper half that start with no peak and no slope.")
-    ] = Field(0, ge=0)
+        int | None,
+        Option(
+            "goat-free",
+            "Heads of each layer in the upper half that start with no peak and no slope; one in four by default.",
+            int,
+        ),
+    ] = Field(None, ge=0)
     amplitude: Annotated[
         float, Option("goat-amplitude", "Height of a peak, in nats a period.", write="{:g}".format)
     ] = Field(1.0, gt=0)
@@ -136,7 +141,7 @@ class WaveSettings(Settings):
             if min(self.periods) < 2:
                 raise ValueError("a period is at least 2 bases: a shorter one looks the same as a longer one")
         if not (self.init == "distances" and self.waving) and (
-            self.distances is not None or self.free or self.amplitude != 1.0
+            self.distances is not None or self.free is not None or self.amplitude != 1.0
         ):
             raise ValueError(
                 "distances, free and amplitude are where a spectral part with init distances starts; leave them out"
@@ -178,7 +183,7 @@ class WaveSettings(Settings):
         return self.but(**values)
 
     def fit(self, heads: int, layers: int) -> None:
-        if self.free > heads:
+        if (self.free or 0) > heads:
             raise ValueError(f"free of {self.free} is more than the {heads} heads of a layer")
         refuse_shape("distances", self.distances, heads, layers)
 

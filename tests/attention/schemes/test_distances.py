@@ -34,21 +34,21 @@ def test_the_rule_names_a_distance_for_every_head_and_repeats_none_in_a_layer() 
 
 
 def test_heads_of_the_upper_half_are_free_and_the_others_keep_to_the_rule() -> None:
-    assert distances(4, 4, 1) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None))
-    for heads, free in ((1, 0), (2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (12, 3)):
-        rows = distances(5, heads, free)
+    assert distances(4, 4) == ((1, 2, 3, 4), (1, 2, 4, 8), (1, 3, 12, None), (1, 4, 16, None))
+    for heads, free in ((1, 0), (2, 0), (3, 0), (4, 1), (7, 1), (8, 2), (12, 3)):
+        rows = distances(5, heads)
         assert rows[:2] == distances(2, heads, 0)
         for layer, row in enumerate(rows[2:], 2):
             assert row[heads - free :] == (None,) * free
             assert row[: heads - free] == distances(5, heads - free, 0)[layer]
-    assert distances(1, 4, 1) == ((1, 2, 4, None),)
+    assert distances(1, 4) == ((1, 2, 4, None),)
     assert distances(2, 4, 4) == ((1, 2, 3, 4), (None,) * 4)
 
 
 @pytest.mark.parametrize("form", ["own", "authors"])
 def test_a_free_head_starts_with_no_prior_at_all(form: str) -> None:
     config = ModelConfig(
-        width=128, heads=4, layers=2, position=PositionConfig(settings=GoatConfig(form=form, init="distances", free=1))
+        width=128, heads=4, layers=2, position=PositionConfig(settings=GoatConfig(form=form, init="distances"))
     )
     at = torch.arange(500)
     lower, upper = DnaLM(config).attentions()
