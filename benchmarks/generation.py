@@ -3,7 +3,7 @@
     python benchmarks/generation.py [--rounds 5] [--json FILE]
 
 The peer is installed for the benchmark alone: `pip install --target DIR transformers`, then PYTHONPATH=DIR.
-One process, one thread, process time, least over interleaved rounds. The model is the preset `tiny` (d 128, 2 heads,
+One process, one thread, process time, least over interleaved rounds. The model is the preset `tiny` (d 128, 4 heads,
 4 layers) with GOAT. Prompts have 500 bases and 100 are written; beside the peer it is what `dnagoat generate` does
 unasked, 512 after 512, and the shorter task is told in the detail. The peer is a Llama of the same depth, width, heads
 and number of weights, on the same prompts, sampling too.

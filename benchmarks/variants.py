@@ -2,7 +2,7 @@
 
     python benchmarks/variants.py [--rounds 5] [--many] [--json FILE]
 
-One process, one thread, process time, least over interleaved rounds. The model is the preset `tiny` (d 128, 2 heads, 4
+One process, one thread, process time, least over interleaved rounds. The model is the preset `tiny` (d 128, 4 heads, 4
 layers) with GOAT, its weights three times as large as drawn, so that predictions are as sharp as a trained model's;
 variants are substitutions and short indels on random bases, 1,024 bases read for each, 64 of them after the allele.
 

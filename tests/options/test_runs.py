@@ -40,7 +40,7 @@ def test_help_names_what_each_preset_has(command: str) -> None:
     for name, (_, train) in PRESETS.items():
         assert f"{name}: {train.steps:,}" in shown or f"{name}, paper: {train.steps:,}" in shown or name == "paper"
     assert "[default: (tiny, paper: 8; small: 16; 125m: 64)]" in shown  # windows
-    assert "[default: (tiny: 2; small: 4; paper: 8; 125m: 12)]" in shown  # heads
+    assert "[default: (tiny, small: 4; paper: 8; 125m: 12)]" in shown  # heads
     if command == "train":
         assert "[default: (tiny, small, 125m: distances; paper: seeded)]" in shown
 

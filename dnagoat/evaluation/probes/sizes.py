@@ -26,7 +26,7 @@ def recall_preset(name: str, task: TaskName) -> RecallOptions:
             key=4,
             length=64,
             # With batches of 32 the loss still falls at the end: only the key's bases are asked. 4e-3 learns nothing.
-            model=ModelConfig(width=128, heads=2, layers=2, mlp_width=256),
+            model=ModelConfig(width=128, heads=4, layers=2, mlp_width=256),
             train=TrainConfig(steps=1500, batch_size=64, lr=2e-3, warmup=50, weight_decay=0.01),
         ),
         paper=RecallOptions(

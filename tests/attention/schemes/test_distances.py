@@ -102,7 +102,7 @@ def test_distances_given_by_hand_and_their_faults() -> None:
 
 
 def test_options_name_the_start_with_its_periods_and_its_distances() -> None:
-    base = configure("tiny", "data", "hash", 512, {})
+    base = configure("tiny", "data", "hash", 512, {"model.heads": 2})
     goat = goat_settings(
         changed(
             base, {"model.position.settings.init": "distances"} | {SETTINGS + "distances": "1/2,1/4,1/8,1/12"}
@@ -138,7 +138,7 @@ def test_slopes_start_where_they_are_told_to(form: str) -> None:
 
 
 def test_free_heads_are_told_by_an_option_and_their_faults_are_sentences() -> None:
-    base = configure("tiny", "data", "hash", 512, {"model.heads": 4})
+    base = configure("tiny", "data", "hash", 512, {})
     config = changed(base, {SETTINGS + "goat-free": "2"}).model
     assert goat_settings(config).written()["goat-free"] == "2"
     found = [attention.scheme.recency() for attention in DnaLM(config).attentions()]
