@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Frozen)
 PRIOR_LR_SCALE = 5.0  # the rate at which the comparisons of experiments/five-arms.md were trained
 
 PRESETS: dict[str, tuple[ModelConfig, TrainConfig]] = {
-    # Four heads, though only 32 wide: two of 64 keep a quarter of the lead of heads at distances, and RoPE does not care
+    # Four heads, though only 32 wide: two of 64 keep a quarter of the lead of heads at distances, and RoPE is as good
     # (experiments/parts-and-settings.md).
     "tiny": (
         ModelConfig(width=128, heads=4, layers=4, mlp_width=512),

@@ -30,7 +30,9 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "distances": (
         "tiny",
         {
-            **{GOAT + "init": "distances", GOAT + "amplitude": 0.5, "model.heads": 2},
+            GOAT + "init": "distances",
+            GOAT + "amplitude": 0.5,
+            "model.heads": 2,
             GOAT + "distances": ((1, 2), (1, 4), (1, 8), (2, 9)),
         },
     ),

@@ -4,9 +4,10 @@ A spectral part with a_r = A cos w_r delta, b_r = A sin w_r delta has log-prior 
 d = i - j, which is highest, A R, at d = delta: head by head the model starts with n-gram contexts to copy from, and the
 weights are free to move away.
 
-A free head, one in four unless more or fewer are asked for, starts without a peak and without a slope, so that content alone says where it
-looks. Heads with peaks know what stood right before a base; a free head of a later layer finds, however far back, the
-base whose predecessors match: with none of them a model hardly learns to retrieve (experiments/mixed-start.md).
+A free head, one in four unless more or fewer are asked for, starts without a peak and without a slope, so that content
+alone says where it looks. Heads with peaks know what stood right before a base; a free head of a later layer finds,
+however far back, the base whose predecessors match: with none of them a model hardly learns to retrieve
+(experiments/mixed-start.md).
 
 It is as high again wherever all waves meet: those of the default periods every 168 bases, and nearly, 5.62 A of 6 A, 72
 and 96 bases beyond the peak. Recency alone lowers such copies, by its slope times their distance; without it (the
