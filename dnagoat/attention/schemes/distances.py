@@ -57,11 +57,8 @@ def slopes(rows: Sequence[Sequence[int | None]], layer: int) -> Tensor:
     falling = alibi_slopes(len(rows[layer])).sort(descending=True).values
     if not any(None in row for row in rows):
         return falling
-    chosen = [
-        0.0 if distance is None else min(max(slope, LEVELLEST), 1 / max(distance, 1))
-        for slope, distance in zip(falling.tolist(), rows[layer], strict=True)
-    ]
-    return torch.tensor(chosen, dtype=torch.float64)
+    steepest = [0.0 if distance is None else 1 / max(distance, 1) for distance in rows[layer]]
+    return falling.clamp(min=LEVELLEST).minimum(torch.tensor(steepest, dtype=falling.dtype))
 
 
 def _spaced(reach: int, heads: int) -> tuple[int, ...]:

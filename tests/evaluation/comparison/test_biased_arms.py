@@ -16,7 +16,7 @@ from dnagoat_cli import app
 
 ARMS = ("rope", "t5", "fire@width=8")
 SMALL = {
-    "model.width": 32, "model.heads": 2, "model.layers": 2, "model.mlp_width": 32,
+    "model.width": 32, "model.heads": 4, "model.layers": 2, "model.mlp_width": 32,
     "train.eval_every": 2, "train.eval_windows": 4,
 }  # fmt: skip
 
@@ -53,7 +53,7 @@ def test_arms_have_priors_parts_colours_and_generate(compared: Path) -> None:
         run = open_run(compared / folder)
         prior = dnagoat.evaluate(run, "prior", device="cpu")
         heads = [head for layer in prior["layers"] for head in layer["heads"]]
-        assert len(heads) == 4 and any(len(set(head["log_prior"])) > 5 for head in heads)
+        assert len(heads) == 8 and any(len(set(head["log_prior"])) > 5 for head in heads)
         looked = CliRunner().invoke(app, ["inspect", str(run.path), "--windows", "4", "--device", "cpu"])
         assert looked.exit_code == 0, looked.output
         assert "bias" in looked.stdout
