@@ -65,12 +65,10 @@ class BiasedRope(Rope):
         return super().rotate(q + query, k + key, at)
 
     def start(self, name: str, idle: Tensor, draw: Callable[[float], Tensor]) -> Tensor:
-        from dnagoat.attention.schemes.distances import distances
-
         own = self.settings_as(WaveSettings)
         if own.init != "distances":
             return idle
-        chosen = own.distances or distances(self.config.layers, self.heads, own.free)
+        chosen = own.placed(self.config.layers, self.heads)
         query, key = peak_biases(chosen[self.layer], own.frequencies(), own.amplitude, self.content)
         return (query if name == "query_bias" else key).to(idle)
 

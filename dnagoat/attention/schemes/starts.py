@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dnagoat.attention.schemes.alibi import alibi_slopes
 from dnagoat.attention.schemes.authors import raw_of
-from dnagoat.attention.schemes.distances import distances, peaks, slopes
+from dnagoat.attention.schemes.distances import peaks, slopes
 from dnagoat.attention.schemes.goat import Goat, GoatConfig
 
 SEEDED_SD, AUTHORS_SD = 0.01, 1e-3
@@ -47,7 +47,7 @@ def _seeded(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
 def _at_distances(scheme: Goat, field: str, idle: Tensor, draw: Draw) -> Tensor:
     """The spectral part of each head but free ones peaks at a distance of its own; slopes follow, the rest is 0."""
     goat = scheme.settings_as(GoatConfig)
-    chosen = goat.distances or distances(scheme.config.layers, scheme.heads, goat.free)
+    chosen = goat.placed(scheme.config.layers, scheme.heads)
     if field == "recency.slopes":
         return slopes(chosen, scheme.layer).to(idle)
     if field not in ("spectral.even", "spectral.odd"):

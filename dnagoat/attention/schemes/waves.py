@@ -4,7 +4,7 @@ A prior starts at nothing (`uniform`), near ALiBi as the GOAT authors' (`seeded`
 distance of its own (`distances`, see dnagoat.attention.schemes.distances).
 """
 
-# R frequencies
+# L layers, H heads, R frequencies
 
 from __future__ import annotations
 
@@ -164,6 +164,12 @@ class WaveSettings(Settings):
         if self.periods is None:
             return self.ladder(self.rank)
         return 2 * math.pi / torch.tensor(self.periods, dtype=torch.float64)
+
+    def placed(self, layers: int, heads: int) -> Distances:
+        """Bases back at which each head of each layer starts with its peak, L rows of H: those given, or the rule's."""
+        from dnagoat.attention.schemes.distances import distances
+
+        return self.distances or distances(layers, heads, self.free)
 
     def ladder(self, count: int) -> Tensor:
         """(count,) radians a base, float64."""
