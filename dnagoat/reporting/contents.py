@@ -12,6 +12,7 @@ from dnagoat.reporting.sections.copying import COPYING
 from dnagoat.reporting.sections.cost import COST
 from dnagoat.reporting.sections.generation import GENERATION
 from dnagoat.reporting.sections.inspect import INSPECT
+from dnagoat.reporting.sections.lead import LEAD
 from dnagoat.reporting.sections.leaks import LEAKS
 from dnagoat.reporting.sections.lengths import LENGTHS
 from dnagoat.reporting.sections.likelihood import LIKELIHOOD
@@ -50,6 +51,7 @@ SECTIONS = (
     STRATA,
     STRANDS,
     TRAINING,
+    LEAD,
     REACH,
     LENGTHS,
     GENERATION,

@@ -29,7 +29,7 @@ from dnagoat.reporting.style import drawing, looks
 from tests.reporting import example
 
 EXPECTED = {
-    "comparison", "nll-test", "training-curves", "strata", "strata-along", "strata-seen", "strand-gap",
+    "comparison", "nll-test", "training-curves", "lead", "strata", "strata-along", "strata-seen", "strand-gap",
     "context-length", "gc-correlation", "gc-trajectories", "gc-scatter", "kmers", "prior-goat", "sink-goat", "cost-1",
     "leakage",
 }  # fmt: skip
