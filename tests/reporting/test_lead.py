@@ -33,7 +33,7 @@ def test_each_seed_is_compared_with_the_first_arms_of_its_own(tmp_path: Path) ->
     assert figure is not None
     first, second = curves(figure)
     assert first == pytest.approx([-0.02] * 6) and second == pytest.approx([-0.01] * 6), "every 50 of 300 steps"
-    assert "goat ended at −0.0200 and goat ended at −0.0100" in figure.alt
+    assert "goat (seed 0) ended at −0.0200 and goat (seed 1) ended at −0.0100" in figure.alt
     assert figure.drawing.axes[0].get_ylabel() == "NLL minus rope's (nats per base)"
 
 

@@ -39,7 +39,7 @@ def lead(results: Results, warnings: Warnings) -> Figure | None:
         axes.set_xlabel("bases read in training (millions)")
         axes.set_ylabel(f"NLL minus {first}'s (nats per base)")
         legend_above(figure, list(lines.values()), list(lines), most=4)
-    ends = [f"{run.arm} ended at {decimals(curve[-1][1], sign=True)}" for run, curve in curves[:6]]
+    ends = [f"{run.arm} (seed {run.seed}) ended at {decimals(curve[-1][1], sign=True)}" for run, curve in curves[:6]]
     return Figure(
         "lead",
         "Does the lead grow or shrink?",
