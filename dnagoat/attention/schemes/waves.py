@@ -101,7 +101,7 @@ class WaveSettings(Settings):
         int | None,
         Option(
             "goat-free",
-            "Heads of each layer in the upper half that start with no peak and no slope; one in four by default.",
+            "Heads of each layer in the upper half that start with no peak and no slope; half of them by default.",
             int,
         ),
     ] = Field(None, ge=0)
