@@ -5,9 +5,9 @@ d = i - j, which is highest, A R, at d = delta: head by head the model starts wi
 weights are free to move away.
 
 A free head starts without a peak and without a slope, so that content alone says where it looks: half of the heads of
-each layer in the upper half, unless more or fewer are asked for. Heads with peaks know what stood right before a base; a
-free head of a later layer finds, however far back, the base whose predecessors match. With none of them a model hardly
-learns to retrieve, with half of them it does in every seed (experiments/mixed-start.md).
+each layer in the upper half, unless more or fewer are asked for. Heads with peaks know what stood right before a base;
+a free head of a later layer finds, however far back, the base whose predecessors match. With none of them a model
+hardly learns to retrieve, with half of them it does in every seed (experiments/mixed-start.md).
 
 It is as high again wherever all waves meet: those of the default periods every 168 bases, and nearly, 5.62 A of 6 A, 72
 and 96 bases beyond the peak. Recency alone lowers such copies, by its slope times their distance; without it (the
