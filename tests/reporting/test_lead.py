@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dnagoat.config import RunConfig
@@ -23,7 +24,7 @@ def drawn(folder: Path, runs: dict[str, tuple[RunConfig, float]]) -> Figure | No
 
 def curves(figure: Figure) -> list[list[float]]:
     """The differences of each line but the first arm's own, which is 0."""
-    return [list(map(float, line.get_ydata())) for line in figure.drawing.axes[0].lines[1:]]
+    return [np.asarray(line.get_ydata()).tolist() for line in figure.drawing.axes[0].lines[1:]]
 
 
 def test_each_seed_is_compared_with_the_first_arms_of_its_own(tmp_path: Path) -> None:
