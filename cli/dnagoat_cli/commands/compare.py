@@ -48,7 +48,7 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
   dnagoat compare data/demo --arm goat@rank=6 --arm goat@periods=3/60/1024/4096/16384/65536 --out runs/ladders
 
-  dnagoat compare data/demo --arm rope --arm rope@optimizer=muon --lr 5e-4,1e-3,2e-3 --out runs/muon
+  dnagoat compare data/demo --arm rope --arm rope@optimizer=muon --lr 1e-3,2e-3,8e-3 --out runs/muon
 
   dnagoat compare data/demo --arm rope --arm goat --out runs/cmp --plan     [dim]what it would take[/dim]
 """
