@@ -49,7 +49,7 @@ class Shared:
     optimizer: Annotated[
         str | None,
         typer.Option(
-            help="adamw, or muon for the matrices of attention and MLP (PyTorch 2.9); muon wants a higher --lr, 8e-3 in tiny.",
+            help="adamw, or muon for the matrices of attention and MLP (PyTorch 2.9), which wants --lr 8e-3 in tiny.",
             rich_help_panel=LEARNING,
         ),
         Sets("train.optimizer"),
