@@ -11,6 +11,7 @@ from dnagoat.reporting.numbers import decimals, listed
 from dnagoat.reporting.section import Question, Section
 from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import drawing, looks
+from dnagoat.training.kept.learning_curve import validations
 
 FEWEST = 3  # points of a curve
 Curve = list[tuple[int, float]]  # bases read, nats per base
@@ -24,8 +25,7 @@ def lead(results: Results, warnings: Warnings) -> Figure | None:
     first, styles = results.runs[0].arm, looks(results.arms)
     with drawing():
         figure, (axes,) = canvas(height=3.2)
-        axes.axhline(0, color=styles[first].colour, linewidth=1)
-        lines = {first: axes.lines[0]}
+        axes.axhline(0, color=styles[first].colour, linewidth=1, label=first)
         for run, curve in curves:
             curve = [curve[place] for place in thinned(len(curve), CURVE)]
             millions, ahead = [bases / 1e6 for bases, _ in curve], [value for _, value in curve]
@@ -34,10 +34,10 @@ def lead(results: Results, warnings: Warnings) -> Figure | None:
                 for at, value in zip(millions, ahead, strict=True)
             ]
             draw_curve(axes, millions, ahead, styles[run.arm], run.arm, said)
-            lines.setdefault(run.arm, axes.lines[-1])
         axes.set_xlim(left=0)
         axes.set_xlabel("bases read in training (millions)")
         axes.set_ylabel(f"NLL minus {first}'s (nats per base)")
+        lines = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         legend_above(figure, list(lines.values()), list(lines), most=4)
     ends = [f"{run.arm} (seed {run.seed}) ended at {decimals(curve[-1][1], sign=True)}" for run, curve in curves[:6]]
     return Figure(
@@ -64,8 +64,8 @@ def _curves(results: Results) -> Iterator[tuple[RunResults, Curve]]:
         reference = references.get(run.seed)
         if reference is None or run.arm == reference.arm or _windows(run) != _windows(reference):
             continue
-        base = dict(_validated(reference))
-        curve = [(bases, value - base[bases]) for bases, value in _validated(run) if bases in base]
+        base = dict(validations(reference.metrics))
+        curve = [(bases, value - base[bases]) for bases, value in validations(run.metrics) if bases in base]
         if len(curve) >= FEWEST:
             yield run, curve
 
@@ -74,10 +74,6 @@ def _windows(run: RunResults) -> tuple[str, int, int, int]:
     """What the windows of validation depend on."""
     config = run.config
     return config.dataset_hash, config.model.context, config.model.classes, config.train.eval_windows
-
-
-def _validated(run: RunResults) -> Curve:
-    return [(row["bases"], row["val_nll"]) for row in run.metrics if row.get("val_nll") is not None]
 
 
 LEAD = Section(Question.SOON, figures=lambda results, warnings: [lead(results, warnings)])

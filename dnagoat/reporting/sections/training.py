@@ -16,7 +16,7 @@ from dnagoat.reporting.sections.baselines import find_baseline
 from dnagoat.reporting.sources import Results, RunResults
 from dnagoat.reporting.style import MUTED, drawing, looks
 from dnagoat.reporting.table import Column, Table
-from dnagoat.training.kept.learning_curve import late_losses
+from dnagoat.training.kept.learning_curve import late_losses, validations
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ def _draw(axes: Axes, run: RunResults, look: Look) -> float:
     kept = thinned(len(loss), CURVE)
     (line,) = axes.plot(bases[kept], loss[kept], color=look.colour, linewidth=0.8, alpha=0.55)
     mark(line, run.arm, f"{run.arm}, training loss")
-    points = [(row["bases"] / 1e6, row["val_nll"]) for row in run.metrics if row.get("val_nll") is not None]
+    points = [(bases / 1e6, nll) for bases, nll in validations(run.metrics)]
     if points:
         points = [points[place] for place in thinned(len(points), CURVE)]
         said = [f"{run.arm}, seed {run.seed}, {millions:.2f} M bases: {decimals(value)}" for millions, value in points]

@@ -6,6 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 
+def validations(rows: Sequence[dict[str, Any]]) -> list[tuple[int, float]]:
+    """Bases read at each validation and the NLL that it found, nats per base."""
+    return [(int(row["bases"]), float(row["val_nll"])) for row in rows if row.get("val_nll") is not None]
+
+
 def late_losses(rows: Sequence[dict[str, Any]]) -> tuple[float | None, float | None]:
     """Training and validation loss at the end of a run, nats per base: the mean over the steps since the validation
     before the last one, and the last one; None where the run was never validated."""
@@ -22,10 +27,7 @@ def bases_to_reach(metrics: Sequence[dict[str, Any]], nll: float) -> int | None:
     What a head start is worth. `metrics` are the rows of metrics.jsonl; None where no validation got there.
     """
     before: tuple[int, float] | None = None
-    for row in metrics:
-        if row["val_nll"] is None:
-            continue
-        bases, value = int(row["bases"]), float(row["val_nll"])
+    for bases, value in validations(metrics):
         if value <= nll:
             if before is None or before[1] <= value:
                 return bases
