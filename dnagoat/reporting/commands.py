@@ -61,7 +61,7 @@ def _settings(run: RunResults) -> dict[str, Any]:
         "--normaliser": None if model.normaliser == "softmax" else model.normaliser,
         "--steps": train.steps,
         "--batch-size": train.batch_size,
-        "--optimizer": None if train.optimizer == "adamw" else train.optimizer,
+        "--optimizer": train.optimizer,
         "--lr": f"{train.lr:g}",
         "--warmup": train.warmup if train.warmup <= train.steps else None,  # a longer one is the preset's
         "--schedule": train.schedule,

@@ -73,6 +73,19 @@ def test_an_option_reaches_its_field_and_leaves_the_rest(config: RunConfig) -> N
     assert changed(config, {"model.position.momentum": momentum}).model.position.momentum == momentum
 
 
+def test_another_optimizer_brings_its_rate_unless_one_is_given() -> None:
+    def rate(preset: str, options: dict[str, object], then: dict[str, object]) -> float:
+        return changed(configure(preset, "d", "h", 512, options), then).train.lr
+
+    muon, adamw = {"train.optimizer": "muon"}, {"train.optimizer": "adamw"}
+    assert rate("tiny", {}, {}) == rate("tiny", adamw, muon) == 8e-3
+    assert rate("tiny", {}, adamw) == rate("tiny", adamw, {}) == 1e-3
+    assert rate("small", {}, {}) == 8 * rate("small", {}, adamw)
+    assert rate("125m", {}, {}) == rate("125m", muon, {}) == 6e-4
+    assert rate("tiny", {"train.lr": 3e-3}, adamw) == rate("tiny", {}, {**adamw, "train.lr": 3e-3}) == 3e-3
+    assert rate("tiny", {**adamw, "train.lr": 3e-3}, {}) == 3e-3
+
+
 def test_the_window_is_the_datasets(config: RunConfig) -> None:
     assert config.model.context == 64
     with pytest.raises(OptionError, match="tiny, small, paper, 125m"):

@@ -49,7 +49,8 @@ class Shared:
     optimizer: Annotated[
         str | None,
         typer.Option(
-            help="adamw, or muon for the matrices of attention and MLP (PyTorch 2.9), which wants --lr 8e-3 in tiny.",
+            help="muon for the matrices of attention and MLP and adamw for the rest, or adamw for all; each comes with "
+            "the preset's rate for it.",
             rich_help_panel=LEARNING,
         ),
         Sets("train.optimizer"),

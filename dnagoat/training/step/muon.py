@@ -20,7 +20,6 @@ from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
 
 MOMENTUM = 0.95  # of both sources
-SINCE = "2.9"  # the PyTorch that has it first
 
 
 def hidden_matrices(model: DnaLM) -> dict[str, nn.Parameter]:
@@ -31,12 +30,10 @@ def hidden_matrices(model: DnaLM) -> dict[str, nn.Parameter]:
 
 
 def refuse_muon(sharded: bool) -> None:
-    """An `OptionError` where PyTorch has no Muon, and where matrices are sharded: it needs them whole."""
-    if not hasattr(torch.optim, "Muon"):
-        raise OptionError(f"Muon needs PyTorch {SINCE} or newer, not {torch.__version__}; update it, or take adamw")
+    """An `OptionError` where matrices are sharded: Muon needs them whole."""
     if sharded:
         raise OptionError(
-            "Muon needs whole matrices, and FSDP shards them; take adamw, or give `dnagoat train --parallel ddp`"
+            "Muon needs whole matrices, and FSDP shards them; give `dnagoat train --optimizer adamw`, or --parallel ddp"
         )
 
 

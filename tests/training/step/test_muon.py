@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
 from torch import distributed
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from dnagoat.config import ModelConfig, PositionConfig, RunConfig, TrainConfig
+from dnagoat.config import ModelConfig, PositionConfig, TrainConfig
 from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.launch.parallel import Execution, lay_out
 from dnagoat.training.launch.processes import Processes
-from dnagoat.training.loop import train
-from dnagoat.training.presets import changed
 from dnagoat.training.step.loss import summed_loss
 from dnagoat.training.step.muon import MuonBesideAdamW, hidden_matrices
 from dnagoat.training.step.optimizer import make_optimizer, set_rate
@@ -75,15 +72,6 @@ def test_what_adamw_moves_it_moves_as_if_muon_were_not_there() -> None:
         optimizer.step()
         moved.append({n: p.detach().clone() for n, p in model.named_parameters() if n not in hidden_matrices(model)})
     assert all(torch.equal(value, moved[1][name]) for name, value in moved[0].items())
-
-
-def test_an_older_pytorch_is_told_before_anything_is_written(
-    config: RunConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delattr(torch.optim, "Muon")
-    with pytest.raises(OptionError, match=r"Muon needs PyTorch 2\.9 or newer, not .*; update it, or take adamw"):
-        list(train(changed(config, {"train.optimizer": "muon"}), tmp_path / "run", device="cpu"))
-    assert not (tmp_path / "run").exists()
 
 
 @pytest.fixture
