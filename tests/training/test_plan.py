@@ -29,7 +29,7 @@ def test_activations_are_those_that_autograd_keeps(position: str, precision: str
 
 
 def test_parameters_and_state(config: RunConfig) -> None:
-    planned = plan(config, CPU)
+    planned = plan(changed(config, {"train.optimizer": "adamw"}), CPU)
     model = DnaLM(config.model)
     assert planned.parameters == sum(p.numel() for p in model.parameters())
     assert planned.position_parameters == sum(p.numel() for p in model.position_parameters().values()) > 0

@@ -32,7 +32,7 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
   @form=authors @init=seeded @distances=1/2,1/- @amplitude=0.5 @rank=4 @periods=3/171 @sink-width=32
   @rope-base=500 @momentum=0.3 @convolution=4 @gate @heads=4 @content=59 @normaliser=entmax15
-  @prior-lr-scale=3 @recipe=goat @optimizer=muon @lr=1e-3 may follow; goat alone starts its heads
+  @prior-lr-scale=3 @recipe=goat @optimizer=adamw @lr=1e-3 may follow; goat alone starts its heads
   at distances, goat@form=authors is GOAT as its authors' module computes it (as is goat under preset paper).
   NAME=ARM gives an arm a name of its own, which tables, figures and folders then have.
 
@@ -48,7 +48,7 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
   dnagoat compare data/demo --arm goat@rank=6 --arm goat@periods=3/60/1024/4096/16384/65536 --out runs/ladders
 
-  dnagoat compare data/demo --arm rope --arm rope@optimizer=muon --lr 1e-3,2e-3,8e-3 --out runs/muon
+  dnagoat compare data/demo --arm rope --arm rope@optimizer=adamw --out runs/optimizers
 
   dnagoat compare data/demo --arm rope --arm goat --out runs/cmp --plan     [dim]what it would take[/dim]
 """

@@ -18,7 +18,7 @@ from dnagoat.attention.schemes.registry import SCHEMES, owners, scheme_named
 from dnagoat.attention.schemes.settings import Settings
 from dnagoat.config import REMEMBERED, MomentumConfig, PositionConfig, RunConfig
 from dnagoat.errors import FieldError, OptionError
-from dnagoat.training.presets import NAME, PRESETS, SETTINGS, changed, configure, read_settings
+from dnagoat.training.presets import NAME, PRESETS, SETTINGS, changed, configure, own_rate, read_settings
 
 # What may follow an @ in any arm, beside the settings of its scheme: the field that a value sets.
 EVERY: dict[str, tuple[str, Callable[[str], Any]]] = {
@@ -169,7 +169,7 @@ def told_of(config: RunConfig) -> dict[str, Any]:
     """What was told of an arm beside its preset, by path, as JSON writes it: of the scheme's settings as few as bring
     the others with them, of the rest all that is not as the preset has it. `setting_of` puts the same in a line."""
     plain = _plain(config)
-    here, there = config.leaves(), plain.leaves()
+    here, there = config.leaves(), {**plain.leaves(), "train.lr": own_rate(plain.preset, config.train.optimizer)}
     told = {NAME: here[NAME]} | {SETTINGS + field: here[SETTINGS + field] for field in _given(config, plain)}
     others = [path for path in here if not path.startswith(SETTINGS) and path not in NOT_AN_ARM]
     return told | {path: here[path] for path in others if here[path] != there.get(path)}

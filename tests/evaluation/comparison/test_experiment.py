@@ -43,7 +43,7 @@ ARMS = ("rope", "near, GOAT=goat:recency")
 def command(dataset: Path, out: Path) -> list[str]:
     arms = [word for arm in ARMS for word in ("--arm", arm)]
     sizes = ["--preset", "tiny", "--steps", "4", "--batch-size", "2", "--eval-every", "2", "--eval-windows", "4"]
-    more = ["--seeds", "1", "--windows", "20", "--jobs", "2", "--lr", "1e-3,1e-4", "--device", "cpu", "--json"]
+    more = ["--seeds", "1", "--windows", "20", "--jobs", "2", "--lr", "8e-3,1e-4", "--device", "cpu", "--json"]
     return [sys.executable, "-m", "dnagoat_cli", "compare", str(dataset), *arms, *sizes, *more, "--out", str(out)]
 
 
@@ -55,14 +55,14 @@ def test_a_comparison_is_made_once(dataset: Path, tmp_path: Path) -> None:
     result = json.loads(first.stdout)
     runs = {path.name: open_run(path) for path in out.glob("*-s0")}
     folders = {arm: run_folder(out, read_arm(arm), 0).name.removesuffix("-s0") for arm in ARMS}
-    assert set(runs) == {f"{folder}-lr{lr}-s0" for folder in folders.values() for lr in ("0.001", "0.0001")}
+    assert set(runs) == {f"{folder}-lr{lr}-s0" for folder in folders.values() for lr in ("0.008", "0.0001")}
     assert [(row["name"], row["setting"]) for row in result["arms"]] == [
         ("rope", "rope"),
         ("near, GOAT", "goat:recency"),
     ]
     assert "near, GOAT is without a verdict" in result["verdict"]
     for row, folder in zip(result["arms"], folders.values(), strict=True):  # the rate with the better validation
-        tried = {lr: open_run(out / f"{folder}-lr{lr:g}-s0").metrics() for lr in (1e-3, 1e-4)}
+        tried = {lr: open_run(out / f"{folder}-lr{lr:g}-s0").metrics() for lr in (8e-3, 1e-4)}
         best = {lr: min(m["val_nll"] for m in rows if m["val_nll"] is not None) for lr, rows in tried.items()}
         assert row["lr"] == min(best, key=lambda lr: best[lr])
         assert {each["lr"]: each["val_nll"] for each in row["tried"]} == pytest.approx(best)
@@ -132,7 +132,7 @@ def test_a_plan_says_what_would_be_trained_and_writes_nothing(dataset: Path, tmp
     assert "near, GOAT" in shown and "goat:recency" in shown and "…" not in shown
     files = said.stdout.partition("training writes\n")[2].split()
     assert str(tmp_path / "new" / "comparison.json") in files
-    assert {f"{tmp_path}/new/rope-lr{rate}-s0/" for rate in ("0.001", "0.0001")} <= set(files)
+    assert {f"{tmp_path}/new/rope-lr{rate}-s0/" for rate in ("0.008", "0.0001")} <= set(files)
     numbers = json.loads(CliRunner().invoke(app, [*words, "--plan", "--json"]).stdout)
     assert [(arm["label"], arm["runs"], arm["done"], arm["steps_left"]) for arm in numbers["arms"]] == [
         ("rope", 2, 0, 8), ("near, GOAT", 2, 0, 8),

@@ -27,7 +27,9 @@ STEPS = 20
 
 @pytest.fixture(scope="module")
 def longer(config: RunConfig) -> RunConfig:
-    return changed(config, {"train.steps": STEPS, "train.checkpoint_every": 10, "model.position.name": "goat"})
+    """With AdamW, which FSDP can shard."""
+    options = {"train.steps": STEPS, "train.checkpoint_every": 10, "train.optimizer": "adamw"}
+    return changed(config, {**options, "model.position.name": "goat"})
 
 
 @pytest.fixture(scope="module")
