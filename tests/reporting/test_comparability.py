@@ -63,7 +63,7 @@ def test_another_optimizer_is_marked_beside_every_likelihood(tmp_path: Path) -> 
     said = (
         "Runs were trained with different optimizers (AdamW, Muon), so that their arms differ in more than the model; "
     )
-    assert noted(page, said + "compare goat (muon) with care.")
+    assert noted(page, said + "compare goat with care.")
     assert "Muon for matrices and AdamW 0.001" in page.markdown()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -74,7 +75,7 @@ def test_an_option_reaches_its_field_and_leaves_the_rest(config: RunConfig) -> N
 
 
 def test_another_optimizer_brings_its_rate_unless_one_is_given() -> None:
-    def rate(preset: str, options: dict[str, object], then: dict[str, object]) -> float:
+    def rate(preset: str, options: Mapping[str, object], then: Mapping[str, object]) -> float:
         return changed(configure(preset, "d", "h", 512, options), then).train.lr
 
     muon, adamw = {"train.optimizer": "muon"}, {"train.optimizer": "adamw"}

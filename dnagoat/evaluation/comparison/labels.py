@@ -7,7 +7,7 @@ Seeds of one arm share a label.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,16 @@ from dnagoat.evaluation.comparison.arms import CONTENT, NamedArm, told_of
 from dnagoat.training.presets import NAME, SETTINGS
 from dnagoat.wording import counted
 
-# What is said though no other arm lacks it: components of a model, and what moves its weights.
-ALWAYS = (
+# What is said though no other arm of that scheme lacks it: components of a model, and what moves its weights where that
+# is not the same for all.
+COMPONENTS = (
     "model.memory",
     "model.position.momentum.strength",
     "model.position.convolution",
     "model.position.gate",
     "model.normaliser",
-    "train.optimizer",
-    "train.recipe",
 )
+TRAINING = ("train.optimizer", "train.recipe")
 SHORT = {"train.batch_size": "batch", "dataset_hash": "data"}
 FEW = 3  # what is said of an arm where that is enough
 
@@ -42,7 +42,11 @@ def labels(configs: Sequence[RunConfig]) -> list[str]:
         [other for other, own, config in zip(told, bases, configs, strict=True) if _rival(own, config, base, mine)]
         for base, mine in zip(bases, configs, strict=True)
     ]
-    whole = [_extras(own, among, config.name is None) for own, among, config in zip(told, rivals, configs, strict=True)]
+    always = [*COMPONENTS, *(path for path in TRAINING if len({own.get(path) for own in told}) > 1)]
+    whole = [
+        _extras(own, among, always if config.name is None else ())
+        for own, among, config in zip(told, rivals, configs, strict=True)
+    ]
     short = [_joined(base, extras[:FEW]) for base, extras in zip(bases, whole, strict=True)]
     long = [_joined(base, extras) for base, extras in zip(bases, whole, strict=True)]
     made = short if _tell_apart(short, told) else long
@@ -76,8 +80,8 @@ def _rival(base: str, config: RunConfig, other: str, than: RunConfig) -> bool:
     return base == other and (config.name is None) == (than.name is None)
 
 
-def _extras(own: Given, rivals: Sequence[Given], unnamed: bool) -> list[str]:
-    said = [path for path in own if unnamed and path in ALWAYS]
+def _extras(own: Given, rivals: Sequence[Given], always: Collection[str]) -> list[str]:
+    said = [path for path in own if path in always]
     said += [path for path in own if path not in said and any(other.get(path) != own[path] for other in rivals)]
     return [words for path in said if (words := _words(path, own[path]))]
 

@@ -39,8 +39,12 @@ def test_seeds_share_a_label() -> None:
         (["goat:spectral+sink", "goat"], ["goat:spectral+sink", "goat"]),
         (["rope@momentum=0.3", "rope@normaliser=sparsemax"], ["rope (momentum 0.3)", "rope (sparsemax)"]),
         (["rope", "goat@optimizer=adamw"], ["rope", "goat (adamw)"]),
+        (["rope@optimizer=adamw", "goat@optimizer=adamw"], ["rope", "goat"]),
         (["rope", "goat@recipe=goat"], ["rope", "goat (recipe goat)"]),
-        (["rope@optimizer=adamw@lr=2e-3", "rope@optimizer=adamw"], ["rope (adamw, lr 0.002)", "rope (adamw)"]),
+        (
+            ["goat", "rope@optimizer=adamw@lr=2e-3", "rope@optimizer=adamw"],
+            ["goat", "rope (adamw, lr 0.002)", "rope (adamw)"],
+        ),
         (["goat", "goat@gate", "goat@gate=on@momentum=0.3"], ["goat", "goat (gate)", "goat (momentum 0.3, gate)"]),
         (["goat", "goat@content=60", "goat@content=44"], ["goat", "goat (content 60)", "goat"]),
     ],
