@@ -3,7 +3,7 @@ their state as plain tensors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -14,6 +14,8 @@ from dnagoat.config import TrainConfig
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.step.muon import MuonBesideAdamW, hidden_matrices
 
+BESIDE_MUON = 1 / 8  # memory's share of Muon's rate: at all of it the sums of its matrices jump, and nothing is learned
+
 
 def groups(model: DnaLM, train: TrainConfig, elsewhere: Collection[str] = ()) -> list[dict[str, Any]]:
     """Matrices and embeddings decay; biases and norms do not, nor what has its own rate: positions and memory.
@@ -21,14 +23,23 @@ def groups(model: DnaLM, train: TrainConfig, elsewhere: Collection[str] = ()) ->
     Parameters named `elsewhere` are another optimizer's."""
     positions, memory = model.position_parameters(), model.memory_parameters()
     others = positions.keys() | memory.keys() | set(elsewhere)
-    content = [parameter for name, parameter in model.named_parameters() if name not in others]
+    named = {name: parameter for name, parameter in model.named_parameters() if name not in others}
+    content = [parameter for name, parameter in named.items() if not name.startswith("memory.")]
+    reading = [parameter for name, parameter in named.items() if name.startswith("memory.")]
+    beside = BESIDE_MUON if train.optimizer == "muon" else 1.0
     chosen = [
-        {"params": [p for p in content if p.ndim >= 2], "weight_decay": train.weight_decay, "scale": 1.0},
-        {"params": [p for p in content if p.ndim < 2], "weight_decay": 0.0, "scale": 1.0},
+        *_decaying(content, train.weight_decay, 1.0),
+        *_decaying(reading, train.weight_decay, beside),
         {"params": list(positions.values()), "weight_decay": 0.0, "scale": train.prior_lr_scale},
-        {"params": list(memory.values()), "weight_decay": 0.0, "scale": train.memory_lr_scale},
+        {"params": list(memory.values()), "weight_decay": 0.0, "scale": beside * train.memory_lr_scale},
     ]
     return [group for group in chosen if group["params"]]
+
+
+def _decaying(parameters: Collection[nn.Parameter], decay: float, scale: float) -> Iterator[dict[str, Any]]:
+    """Two groups: what decays, and what does not."""
+    yield {"params": [p for p in parameters if p.ndim >= 2], "weight_decay": decay, "scale": scale}
+    yield {"params": [p for p in parameters if p.ndim < 2], "weight_decay": 0.0, "scale": scale}
 
 
 def make_optimizer(model: DnaLM, train: TrainConfig) -> torch.optim.Optimizer:

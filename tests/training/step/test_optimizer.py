@@ -43,6 +43,20 @@ def test_gates_and_levels_of_memory_have_a_group_of_their_own() -> None:
     assert sum(len(group["params"]) for group in (*others, memory)) == len(named)
 
 
+def test_memory_has_an_eighth_of_muons_rate() -> None:
+    """Its matrices read sums of nats, which Muon's rate makes jump; a model without memory has no such group."""
+    model = DnaLM(ModelConfig(width=64, heads=2, layers=1, mlp_width=32, context=32, memory=("words", "copies")))
+    train = TrainConfig(optimizer="muon", prior_lr_scale=5.0, memory_lr_scale=3.0)
+    scales = {id(p): group["scale"] for group in make_optimizer(model, train).param_groups for p in group["params"]}
+    named = dict(model.named_parameters())
+    assert {scales[id(named[f"memory.{name}"])] for name in ("gate.weight", "gate.bias", "embedding.weight")} == {1 / 8}
+    assert scales[id(named["memory.gates"])] == scales[id(named["memory.levels"])] == 3 / 8
+    others = {name: scales[id(parameter)] for name, parameter in named.items() if not name.startswith("memory.")}
+    assert set(others.values()) == {1.0, 5.0}
+    by_adamw = {group["scale"] for group in make_optimizer(model, train.but(optimizer="adamw")).param_groups}
+    assert by_adamw == {1.0, 5.0, 3.0}
+
+
 def test_a_scale_of_0_keeps_the_prior_where_it_started() -> None:
     model, train = model_of("goat"), TrainConfig(prior_lr_scale=0.0)
     before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
