@@ -103,7 +103,8 @@ class Report:
                     "arm": run.arm,
                     "seed": run.seed,
                     "dataset_hash": run.config.dataset_hash,
-                    "config": run.config.model_dump(mode="json"),
+                    # Without the places on this machine: results are given away.
+                    "config": run.config.but(dataset_places=()).model_dump(mode="json"),
                     "measures": sorted(run.measures),
                 }
                 for run in self.results.runs
