@@ -187,7 +187,8 @@ def _idle(name: str, key: str) -> str:
     having = owners(key)
     if not having:
         return f"{key} is no setting of a position scheme; {name} has {_listed(scheme_named(name).settings)}"
-    return f"{key} belongs to {having[0]}, and {name} has none; leave it out, or take {having[0]}"
+    them = " or ".join(having)
+    return f"{key} belongs to {them}, and {name} has none; leave it out, or take {them}"
 
 
 def _listed(kind: type[Settings]) -> str:

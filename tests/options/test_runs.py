@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from dnagoat.config import ModelConfig, RunConfig, TrainConfig
 from dnagoat.errors import OptionError
-from dnagoat.training.presets import PRESETS
+from dnagoat.training.presets import ADAMW_RATES, PRESETS
 from dnagoat_cli import app
 from dnagoat_cli.options.runs import OneRun, Shared
 from dnagoat_cli.options.unfold import paths, settings
@@ -41,6 +41,8 @@ def test_help_names_what_each_preset_has(command: str) -> None:
         assert f"{name}: {train.steps:,}" in shown or f"{name}, paper: {train.steps:,}" in shown or name == "paper"
     assert "[default: (tiny, paper: 8; small: 16; 125m: 64)]" in shown  # windows
     assert "[default: (tiny, small: 4; paper: 8; 125m: 12)]" in shown  # heads
+    rates = ", ".join(f"{name} {rate:g}" for name, rate in ADAMW_RATES.items())
+    assert f"(adamw: {rates})" in shown.replace("│ │ ", "")
     if command == "train":
         assert "[default: (tiny, small, 125m: distances; paper: seeded)]" in shown
 

@@ -41,6 +41,8 @@ def test_names_become_configurations(config: RunConfig) -> None:
         ("goat:tail", "'tail'"),
         ("goat@colour=red", "@colour=red is none of"),
         ("goat@rank=many", "many cannot be read as rank"),
+        ("goat@optimizer=", "@optimizer wants a value"),
+        ("goat@free", "@free wants a value"),
     ],
 )
 def test_a_wrong_name_is_one_sentence(config: RunConfig, arm: str, said: str) -> None:

@@ -30,8 +30,8 @@ The first arm is the reference; an interrupted comparison continues with the sam
 
   rope, rope+bias, alibi, nope, sinusoidal, t5, fire, goat, goat+rope; goat:spectral+sink for some parts alone.
 
-  @form=authors @init=seeded @distances=1/2,1/- @amplitude=0.5 @rank=4 @periods=3/171 @sink-width=32
-  @rope-base=500 @momentum=0.3 @convolution=4 @gate @heads=4 @content=59 @normaliser=entmax15
+  @form=authors @init=seeded @distances=1/2,1/- @free=0 @amplitude=0.5 @rank=4 @periods=3/171 @sink-width=32
+  @rope-base=500 @memory @momentum=0.3 @convolution=4 @gate @heads=4 @content=59 @normaliser=entmax15
   @prior-lr-scale=3 @recipe=goat @optimizer=adamw @lr=1e-3 may follow; goat alone starts its heads
   at distances, goat@form=authors is GOAT as its authors' module computes it (as is goat under preset paper).
   NAME=ARM gives an arm a name of its own, which tables, figures and folders then have.

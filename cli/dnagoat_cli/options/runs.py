@@ -49,8 +49,8 @@ class Shared:
     optimizer: Annotated[
         str | None,
         typer.Option(
-            help="muon for the matrices of attention and MLP and adamw for the rest, or adamw for all; each comes with "
-            "the preset's rate for it.",
+            help="muon for the matrices of attention and MLP and adamw for the rest, or adamw for all. Without --lr "
+            "another one than the preset's has its own rate (adamw: tiny 0.001, small 0.0006).",
             rich_help_panel=LEARNING,
         ),
         Sets("train.optimizer"),
@@ -132,7 +132,9 @@ class OneRun:
     gate: Annotated[
         bool | None,
         typer.Option(
-            "--gate", help="What a layer reads dials the prior of each query and head, 0 to 2.", rich_help_panel=MODEL
+            "--gate",
+            help="Let each query dial its heads' prior, 0 to 2, by what it reads (schemes with position lanes).",
+            rich_help_panel=MODEL,
         ),
         Sets("model.position.gate"),
     ] = None

@@ -101,8 +101,9 @@ class WaveSettings(Settings):
         int | None,
         Option(
             "goat-free",
-            "Heads of each layer in the upper half that start with no peak and no slope; half of them by default.",
+            "How many heads of each layer in the upper half start with no peak and no slope; by default half.",
             int,
+            form="give the number of free heads of a layer, as 2",
         ),
     ] = Field(None, ge=0)
     amplitude: Annotated[

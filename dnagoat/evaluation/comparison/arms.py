@@ -114,7 +114,10 @@ def options(arm: str) -> dict[str, Any]:
         key, _, value = setting.partition("=")
         value = value or ALONE.get(setting, "")
         field = declared.field_of(key)
-        if not value or (field is None and key not in EVERY and not owners(key)):
+        there_is = field is not None or key in EVERY or owners(key)
+        if there_is and not value:
+            raise OptionError(f"--arm {arm}: @{key} wants a value, as @{key}=...")
+        if not there_is:
             known = [*(each.replace("_", "-") for each in declared.options()), *EVERY]
             raise OptionError(f"--arm {arm}: @{setting} is none of @{'=, @'.join(known)}=")
         try:

@@ -23,7 +23,7 @@ from dnagoat.training.kept.lock import WRITER
 from dnagoat.training.kept.run import CONFIG, open_run
 from dnagoat.training.launch.processes import pick_device
 from dnagoat.training.launch.side_by_side import PlannedRun, train_side_by_side
-from dnagoat.training.launch.stop import Stop, never
+from dnagoat.training.launch.stop import Stop, never, stopping
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def compare(
         windows=windows,
         reach=reach,
         device=str(pick_device(device)),
-        progress=progress,
+        progress=stopping(progress, stop),
     )
     if command is not None:
         result["command"] = command

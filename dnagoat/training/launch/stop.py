@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from dnagoat.errors import Stopped
+from dnagoat.progress import Progress
 
 Stop = Callable[[], str | None]  # the name of the signal that came, or None
 
@@ -48,6 +49,17 @@ def stop_asked() -> Iterator[Stop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def stopping(progress: Progress, stop: Stop) -> Progress:
+    """The same progress, which raises `Stopped` once a signal came: work that saves nothing on its way ends there."""
+
+    def told(what: str, done: int, total: int) -> None:
+        if name := stop():
+            raise Stopped(signal.Signals[name])
+        progress(what, done, total)
+
+    return told
 
 
 def unwind_when_told() -> None:

@@ -140,7 +140,7 @@ def test_a_registered_scheme_is_an_arm_an_option_a_label_and_a_proof(base: RunCo
     assert all(p.tolist() == [1.0, 1.0] for n, p in model.named_parameters() if n.endswith("scheme.weight"))
     errors = layer_errors(Subject("kerple", momentum=0.2), 100, 1, "cpu", next(model.attentions()).kernel)
     assert errors.pop("forward") < 2e-6 and max(errors.values()) < 1e-3
-    with pytest.raises(OptionError, match="power belongs to kerple, and rope has none"):
+    with pytest.raises(OptionError, match="power belongs to kerple, and rope has none; leave it out, or take kerple"):
         of_arm(base, "rope@power=2", seed=0)
     with pytest.raises(OptionError, match="many cannot be read as power"):
         options("kerple@power=many")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,9 +12,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.errors import OptionError
+from dnagoat.errors import OptionError, Stopped
 from dnagoat.evaluation.comparison.arms import read_arm, read_arms, run_folder
-from dnagoat.evaluation.comparison.experiment import Comparison
+from dnagoat.evaluation.comparison.experiment import Comparison, compare
 from dnagoat.evaluation.comparison.judgement import sentence
 from dnagoat.genome.dataset import open_dataset
 from dnagoat.genome.preparation import PrepareOptions, prepare
@@ -100,6 +101,22 @@ def test_each_arm_has_the_rates_that_are_its_own(dataset: Path) -> None:
     one = asked(dataset, "rope", "rope@lr=1e-3", rates=(1e-3,))
     with pytest.raises(OptionError, match=r"it is rope again; give each arm once"):
         one.refuse_mixture()
+
+
+@pytest.mark.slow
+def test_a_signal_while_scoring_ends_a_comparison_that_can_go_on(dataset: Path) -> None:
+    sizes = {"train.steps": 2, "train.batch_size": 2, "train.eval_every": 2, "train.eval_windows": 4}
+    made, came = asked(dataset, "rope", rates=(), **sizes), list[str]()
+
+    def progress(what: str, done: int, total: int) -> None:
+        if "scoring" in what:
+            came.append("SIGTERM")
+
+    with pytest.raises(Stopped) as end:
+        compare(made, windows=20, progress=progress, stop=lambda: came[0] if came else None)
+    assert end.value.signal is signal.SIGTERM and came
+    assert not (made.out / "comparison.json").exists()
+    assert compare(made, windows=20)["arms"][0]["name"] == "rope"
 
 
 def test_the_report_tells_what_was_tried_and_where_more_should_be() -> None:
