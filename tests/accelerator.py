@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor, library, nn
 from torch.utils import backend_registration
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -29,9 +29,9 @@ class Absent(backend_registration._DummyBackendModule):
 backend_registration._setup_privateuseone_for_python_backend(NAME, backend_module=Absent())
 
 # What autocast does for a device of its own: products in half precision, all else as it comes.
-_every = torch.library.Library("_", "IMPL")
-_every.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
-_aten = torch.library.Library("aten", "IMPL")
+_every = library.Library("_", "IMPL")
+_every.fallback(library.fallthrough_kernel, "AutocastPrivateUse1")
+_aten = library.Library("aten", "IMPL")
 _keys = torch._C.DispatchKeySet(torch._C._parse_dispatch_key("AutocastPrivateUse1"))  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from dnagoat.config import TrainConfig
 from dnagoat.model.transformer import DnaLM
 from dnagoat.training.step.muon import MuonBesideAdamW, hidden_matrices
 
-BESIDE_MUON = 1 / 8  # memory's share of Muon's rate: at all of it the sums of its matrices jump, and nothing is learned
+BESIDE_MUON = 1 / 8  # memory's share of Muon's rate, at which the sums of its matrices jump (experiments/optimizer.md)
 
 
 def groups(model: DnaLM, train: TrainConfig, elsewhere: Collection[str] = ()) -> list[dict[str, Any]]:
