@@ -32,7 +32,7 @@ from dnagoat.training.plan import plan
 from dnagoat.training.read_ahead import read_ahead
 from dnagoat.training.start import weights_at
 from dnagoat.training.step.matching import count
-from dnagoat.training.step.muon import refuse_muon
+from dnagoat.training.step.muon import SHARDED
 from dnagoat.training.step.precision import matrix_products
 from dnagoat.training.validation import Validation
 from dnagoat.wording import counted
@@ -81,8 +81,8 @@ def train(
             config = config.but(memory_tables=reader.memory.name)
         refuse_kernel(config.model.kernel, group.device)
         parameters = count(config.model)  # what cannot be a model is refused before anything is written
-        if config.train.optimizer == "muon":
-            refuse_muon(shards(parameters, how, group))
+        if config.train.optimizer == "muon" and shards(parameters, how, group):
+            raise OptionError(SHARDED)
         first = None if resume and checkpoint.present(out) else _first_weights(config, out)
         _agreed(group, run_folder.open_folder(out) if group.main else None)
         held.enter_context(locked(out, group, say))

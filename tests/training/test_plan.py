@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from dnagoat.config import ModelConfig, RunConfig
 from dnagoat.model.transformer import DnaLM
+from dnagoat.reporting.sections.plan import plan_table
 from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import Processes
@@ -90,3 +91,14 @@ def test_expected_memory_is_what_cuda_counts() -> None:
     for step in (1, 2):
         engine.step(step, [np.zeros((32, 1024), dtype=np.uint8)])
     assert plan(config, device).expected == pytest.approx(torch.cuda.max_memory_allocated(), rel=0.25)
+
+
+def test_a_plan_tells_how_far_the_rate_rises() -> None:
+    def said(options: dict[str, object]) -> str:
+        config = configure("tiny", "data", "hash", 256, options)
+        rows = {row.head: row.cells for row in plan_table(config, plan(config, CPU), "cpu", 1).rows}
+        return " ".join(cell.text for cell in rows["learning rate"])
+
+    assert said({}) == "0.008 Muon for matrices and AdamW, warm-up of 50 steps, cosine decay"
+    assert said({"train.optimizer": "adamw"}) == "0.001 AdamW, warm-up of 50 steps, cosine decay"
+    assert "50 steps: 20 steps reach 40% of it" in said({"train.steps": 20})

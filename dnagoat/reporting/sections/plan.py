@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dnagoat.reporting.methods import OPTIMIZERS
 from dnagoat.reporting.numbers import UNKNOWN
 from dnagoat.reporting.table import Cell, Column, Row, Table
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
-    from dnagoat.config import RunConfig
+    from dnagoat.config import RunConfig, TrainConfig
     from dnagoat.counts.memory.budget import MemoryCost
     from dnagoat.evaluation.comparison.experiment import Comparison
     from dnagoat.evaluation.comparison.forecast import Forecast
@@ -55,6 +56,7 @@ def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -
             f"bases/s, measured here with {windows} at once",
         ),
         ("hours", planned.hours, _known(planned.hours, ",.2f"), "for all steps, without validation"),
+        ("learning rate", train.lr, f"{train.lr:g}", _rise(train)),
     ]
     lines += _memory(planned.memory)
     rows = [Row(name, [Cell(text, value), Cell(said, said)]) for name, value, text, said in lines]
@@ -118,6 +120,15 @@ def _memory(cost: MemoryCost | None) -> list[Line]:
         more = "bases of training, spread evenly; `dnagoat prepare --memory --memory-budget GB` holds more"
         lines.append(("left out of memory", cost.left_out, f"{cost.left_out:,}", more))
     return lines
+
+
+def _rise(train: TrainConfig) -> str:
+    """How the rate gets to its height and goes on; a preset's warm-up may be longer than a run that is cut short."""
+    risen = f"{OPTIMIZERS[train.optimizer]}, warm-up of {counted(train.warmup, 'step')}"
+    if train.warmup <= train.steps:
+        return f"{risen}, {train.schedule} decay"
+    reached = f"{counted(train.steps, 'step')} reach {train.steps / train.warmup:.0%} of it"
+    return f"{risen}: {reached}; give a shorter --warmup"
 
 
 def _size(count: int) -> str:

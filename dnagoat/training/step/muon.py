@@ -20,6 +20,7 @@ from dnagoat.errors import OptionError
 from dnagoat.model.transformer import DnaLM
 
 MOMENTUM = 0.95  # of both sources
+SHARDED = "Muon needs whole matrices, and FSDP shards them; give `dnagoat train --optimizer adamw`, or --parallel ddp"
 
 
 def hidden_matrices(model: DnaLM) -> dict[str, nn.Parameter]:
@@ -29,21 +30,14 @@ def hidden_matrices(model: DnaLM) -> dict[str, nn.Parameter]:
     return {n: p for n, p in named if n.startswith("blocks.") and p.ndim == 2 and n not in positions}
 
 
-def refuse_muon(sharded: bool) -> None:
-    """An `OptionError` where matrices are sharded: Muon needs them whole."""
-    if sharded:
-        raise OptionError(
-            "Muon needs whole matrices, and FSDP shards them; give `dnagoat train --optimizer adamw`, or --parallel ddp"
-        )
-
-
 class MuonBesideAdamW(Optimizer):
     """The two as one optimizer with one state: a step is of both, or of neither where `found_inf` says so."""
 
     found_inf: torch.Tensor | None = None
 
     def __init__(self, matrices: dict[str, Any], adamw: AdamW, lr: float) -> None:
-        refuse_muon(sharded=any(isinstance(matrix, DTensor) for matrix in matrices["params"]))
+        if any(isinstance(matrix, DTensor) for matrix in matrices["params"]):
+            raise OptionError(SHARDED)
         muon = torch.optim.Muon([matrices], lr=lr, momentum=MOMENTUM, adjust_lr_fn="match_rms_adamw")
         super().__init__([*muon.param_groups, *adamw.param_groups], {})
         self.both: tuple[Optimizer, ...] = (muon, adamw)
