@@ -101,4 +101,5 @@ def test_a_plan_tells_how_far_the_rate_rises() -> None:
 
     assert said({}) == "0.008 Muon for matrices and AdamW, warm-up of 50 steps, cosine decay"
     assert said({"train.optimizer": "adamw"}) == "0.001 AdamW, warm-up of 50 steps, cosine decay"
+    assert said({"train.recipe": "goat"}).startswith("0.006 ")
     assert "50 steps: 20 steps reach 40% of it" in said({"train.steps": 20})

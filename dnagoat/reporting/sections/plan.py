@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dnagoat.reporting.methods import OPTIMIZERS
 from dnagoat.reporting.numbers import UNKNOWN
 from dnagoat.reporting.table import Cell, Column, Row, Table
+from dnagoat.training.step.schedule import apply_recipe
 from dnagoat.wording import counted
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ MOMENTS = {"adamw": "AdamW's two moments", "muon": "Muon's momentum of matrices,
 def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -> Table:
     """Weights, arithmetic, memory part by part, and the speed that was measured with `windows` at once."""
     train, position = config.train, config.model.position.name
+    scheduled = apply_recipe(train)
     at_once = f"{counted(planned.windows, 'window')} at once, {train.precision}"
     lines: list[Line] = [
         (
@@ -56,7 +58,7 @@ def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -
             f"bases/s, measured here with {windows} at once",
         ),
         ("hours", planned.hours, _known(planned.hours, ",.2f"), "for all steps, without validation"),
-        ("learning rate", train.lr, f"{train.lr:g}", _rise(train)),
+        ("learning rate", scheduled.lr, f"{scheduled.lr:g}", _rise(scheduled)),
     ]
     lines += _memory(planned.memory)
     rows = [Row(name, [Cell(text, value), Cell(said, said)]) for name, value, text, said in lines]
