@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import count
 from time import perf_counter
 
 import numpy as np
@@ -29,6 +30,7 @@ from dnagoat.training.step.optimizer import state_bytes
 from dnagoat.training.step.precision import computing
 
 FREE = 0.9  # share of a device's memory that a plan uses: the allocator's slack and short-lived tensors take the rest
+SECONDS = 2.0  # of the longest step that is timed
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class RunCost:
     device_bytes: int
     tokens_per_second: float | None
     hours: float | None
+    timed: int = 0  # windows of the longest step that the speed was measured over
     memory: MemoryCost | None = None  # the tables of a model with memory, where the dataset was given
 
     @property
@@ -152,31 +155,41 @@ def memory_of(device: torch.device) -> int:
     return free_memory()
 
 
-def timed_windows(planned: RunCost, device: torch.device) -> int:
-    """Windows at once over which the speed is measured; 0 where not even one fits."""
-    return min(planned.windows, planned.largest, 32 if device.type == "cuda" else 1)
-
-
 def with_speed(planned: RunCost, config: RunConfig, device: torch.device, processes: int = 1) -> RunCost:
-    """The plan with the speed of this device, measured over a few windows, and the hours that follow from it."""
-    windows = timed_windows(planned, device)
-    if not windows:
+    """The plan with the speed of this device and the hours that follow from it; as it was where no window fits.
+
+    Two steps are timed, of one window and of as many as `SECONDS` allow, and a line through them is followed to the
+    whole step: an update costs as much after one window as after all."""
+    if not planned.largest:
         return planned
-    rate = speed(config, device, windows)
-    bases = config.train.steps * config.train.batch_size * config.model.context
-    return replace(planned, tokens_per_second=rate, hours=bases / rate / processes / 3600)
+    share = config.train.batch_size // processes
+    seconds_of = timed_steps(config, device, at_once=min(planned.windows, planned.largest))
+    one = seconds_of(1)
+    timed = min(share, max(2, int(SECONDS / one)))
+    more = max(0.0, seconds_of(timed) - one) / (timed - 1) if timed > 1 else 0.0  # of each further window
+    step = one + (share - 1) * more
+    rate = share * config.model.context / step
+    return replace(planned, tokens_per_second=rate, hours=config.train.steps * step / 3600, timed=timed)
 
 
-def speed(config: RunConfig, device: torch.device, windows: int, rounds: int = 2) -> float:
-    """Bases a second of this device, from the fastest of a few real optimizer steps over so many windows of noise."""
-    small = config.but(train=config.train.but(batch_size=windows, micro_batch=None))
-    engine = Engine(small, Processes(0, 1, device), Execution())
-    codes = np.random.default_rng(0).integers(0, 4, (windows, config.model.context)).astype(np.uint8)
-    memory = engine.model.memory
-    said = [blank(memory.experts, memory.vote_levels, windows, codes.shape[1])] if memory else None
-    seconds = []
-    for number in range(1, rounds + 2):
+def timed_steps(config: RunConfig, device: torch.device, at_once: int) -> Callable[[int], float]:
+    """What takes real optimizer steps over so many windows of noise and says the seconds of the fastest."""
+    engine = Engine(config, Processes(0, 1, device), Execution())
+    memory, numbers = engine.model.memory, count(1)
+
+    def step(windows: int) -> float:
+        codes = np.random.default_rng(0).integers(0, 4, (windows, config.model.context)).astype(np.uint8)
+        passes = [codes[start : start + at_once] for start in range(0, windows, at_once)]
+        said = [blank(memory.experts, memory.vote_levels, *part.shape) for part in passes] if memory else None
         began = perf_counter()
-        engine.step(number, [codes], said)
-        seconds.append(perf_counter() - began)
-    return codes.size / min(seconds[1:])
+        engine.step(next(numbers), passes, said)
+        return perf_counter() - began
+
+    def fastest(windows: int) -> float:
+        took: list[float] = []
+        while len(took) < 3 and sum(took) < SECONDS:
+            took.append(step(windows))
+        return min(took)
+
+    step(1)  # warms up
+    return fastest

@@ -165,9 +165,9 @@ def test_a_plan_tells_what_the_tables_take(repetitive_data: Dataset, config: Run
     )
     lines = {
         row.head: row
-        for row in plan_table(config, plan(config, torch.device("cpu"), dataset=repetitive_data), "cpu", 1).rows
+        for row in plan_table(config, plan(config, torch.device("cpu"), dataset=repetitive_data), "cpu").rows
     }
     assert lines["memory's tables"].cells[0].text == "0.07 GB" and "left out of memory" not in lines
     short = replace(plan(config, torch.device("cpu")), memory=replace(told, built=False, left_out=12_345))
-    lines = {row.head: row for row in plan_table(config, short, "cpu", 1).rows}
+    lines = {row.head: row for row in plan_table(config, short, "cpu").rows}
     assert lines["left out of memory"].cells[0].text == "12,345" and "of one core" in lines["counting"].cells[1].text

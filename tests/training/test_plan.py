@@ -13,7 +13,7 @@ from dnagoat.reporting.sections.plan import plan_table
 from dnagoat.training.engine import Engine
 from dnagoat.training.launch.parallel import Execution
 from dnagoat.training.launch.processes import Processes
-from dnagoat.training.plan import flops_per_token, plan, saved_in_training
+from dnagoat.training.plan import SECONDS, flops_per_token, plan, saved_in_training, with_speed
 from dnagoat.training.presets import changed, configure
 
 CPU = torch.device("cpu")
@@ -71,6 +71,26 @@ def test_a_plan_leaves_nothing_behind_for_the_run_after_it(config: RunConfig) ->
         assert torch.isfinite(logits).all() and logits.std() > 0
 
 
+@pytest.mark.parametrize("window", [0.02, 30.0], ids=["fast", "slow"])
+def test_the_update_is_paid_once_a_step(config: RunConfig, window: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine where a window takes so many seconds and an update as long as two windows."""
+    clock, steps = [0.0], list[int]()
+
+    def step(engine: Engine, number: int, passes: list[np.ndarray], features: object = None) -> tuple[float, float]:
+        steps.append(sum(len(codes) for codes in passes))
+        assert all(len(codes) <= 3 for codes in passes), "no more at once than is planned"
+        clock[0] += window * (steps[-1] + 2)
+        return 0.0, 0.0
+
+    monkeypatch.setattr(Engine, "step", step)
+    monkeypatch.setattr("dnagoat.training.plan.perf_counter", lambda: clock[0])
+    asked = changed(config, {"train.batch_size": 16, "train.micro_batch": 3, "train.steps": 100})
+    planned = with_speed(plan(asked, CPU), asked, CPU)
+    assert planned.hours == pytest.approx(100 * 18 * window / 3600)
+    assert planned.tokens_per_second == pytest.approx(16 * asked.model.context / (18 * window))
+    assert planned.timed == max(steps) == (16 if window < SECONDS else 2)
+
+
 @pytest.mark.parametrize("optimizer", ["adamw", "muon"])
 def test_the_optimizers_state_is_what_a_step_leaves(config: RunConfig, optimizer: str) -> None:
     made = changed(config, {"train.optimizer": optimizer})
@@ -96,7 +116,7 @@ def test_expected_memory_is_what_cuda_counts() -> None:
 def test_a_plan_tells_how_far_the_rate_rises() -> None:
     def said(options: dict[str, object]) -> str:
         config = configure("tiny", "data", "hash", 256, options)
-        rows = {row.head: row.cells for row in plan_table(config, plan(config, CPU), "cpu", 1).rows}
+        rows = {row.head: row.cells for row in plan_table(config, plan(config, CPU), "cpu").rows}
         return " ".join(cell.text for cell in rows["learning rate"])
 
     assert said({}) == "0.008 Muon for matrices and AdamW, warm-up of 50 steps, cosine decay"

@@ -94,9 +94,9 @@ def train(
 
 
 def _plan(config: RunConfig, dataset: Dataset, device: str, how: Execution, as_json: bool) -> None:
-    """Says what a run costs before it is begun: the speed is measured, over one window, on this device."""
+    """Says what a run costs before it is begun: the speed is measured, over a few steps, on this device."""
     from dnagoat.training.launch.processes import pick_device, place
-    from dnagoat.training.plan import plan, timed_windows, with_speed
+    from dnagoat.training.plan import plan, with_speed
     from dnagoat_cli.terminal.bar import show_progress
     from dnagoat_cli.terminal.show import show_plan
 
@@ -104,4 +104,4 @@ def _plan(config: RunConfig, dataset: Dataset, device: str, how: Execution, as_j
     planned = plan(config, here, how, processes=processes, dataset=dataset)
     with show_progress("measuring the speed of a step"):
         planned = with_speed(planned, config, here, processes)
-    show_plan(config, planned, str(here), timed_windows(planned, here), as_json)
+    show_plan(config, planned, str(here), as_json)

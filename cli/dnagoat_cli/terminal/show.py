@@ -134,14 +134,14 @@ def show_benchmark(result: dict[str, Any], out: Path | None, as_json: bool) -> N
         sys.stdout.write(f"{out}\n")
 
 
-def show_plan(config: RunConfig, planned: RunCost, device: str, windows: int, as_json: bool) -> None:
+def show_plan(config: RunConfig, planned: RunCost, device: str, as_json: bool) -> None:
     from dnagoat.reporting.sections.plan import plan_table
 
     if as_json:
         more = {"activations": planned.activations, "expected": planned.expected, "largest": planned.largest}
         print_json(asdict(planned) | more | {"device": device})
     else:
-        draw_table(plan_table(config, planned, device, windows), Console(highlight=False))
+        draw_table(plan_table(config, planned, device), Console(highlight=False))
 
 
 def show_forecast(comparison: Comparison, forecast: Forecast, as_json: bool) -> None:

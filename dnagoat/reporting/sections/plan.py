@@ -22,8 +22,8 @@ MIB, GIB = 2**20, 2**30
 MOMENTS = {"adamw": "AdamW's two moments", "muon": "Muon's momentum of matrices, AdamW's two moments of the rest"}
 
 
-def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -> Table:
-    """Weights, arithmetic, memory part by part, and the speed that was measured with `windows` at once."""
+def plan_table(config: RunConfig, planned: RunCost, device: str) -> Table:
+    """Weights, arithmetic, memory part by part, and the speed that was measured."""
     train, position = config.train, config.model.position.name
     scheduled = apply_recipe(train)
     at_once = f"{counted(planned.windows, 'window')} at once, {train.precision}"
@@ -55,7 +55,9 @@ def plan_table(config: RunConfig, planned: RunCost, device: str, windows: int) -
             "speed",
             planned.tokens_per_second,
             _known(planned.tokens_per_second, ",.0f"),
-            f"bases/s, measured here with {windows} at once",
+            f"bases/s, measured here on steps of up to {counted(planned.timed, 'window')}"
+            if planned.timed
+            else "not one window fits",
         ),
         ("hours", planned.hours, _known(planned.hours, ",.2f"), "for all steps, without validation"),
         ("learning rate", scheduled.lr, f"{scheduled.lr:g}", _rise(scheduled)),
