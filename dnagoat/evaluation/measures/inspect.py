@@ -13,7 +13,7 @@ from torch import Tensor
 from dnagoat.evaluation.measure import Measure, MeasureOptions, Result
 from dnagoat.evaluation.measures.prior import spaced
 from dnagoat.evaluation.microscope.ablation import parts_of, without
-from dnagoat.evaluation.microscope.anatomy import content_range, normalised, tightness
+from dnagoat.evaluation.microscope.anatomy import content_range, divergence, normalised, tightness
 from dnagoat.evaluation.microscope.close_windows import real_windows
 from dnagoat.evaluation.microscope.observe import Seen, observing
 from dnagoat.evaluation.microscope.remembered import trust_on
@@ -72,7 +72,7 @@ def content_against_prior(model: DnaLM, codes: Codes, progress: Progress = silen
         omega = content_range(seen.content, seen.allowed)
         used = tightness(seen.weights, seen.prior, seen.content, seen.allowed)
         prior = normalised(seen.prior, seen.allowed).expand_as(seen.weights)
-        moved = torch.special.xlogy(seen.weights, seen.weights / prior).nan_to_num(0.0).sum(-1)
+        moved = divergence(seen.weights, seen.prior, seen.allowed)
         whole = torch.stack([omega, used, moved, seen.weights[..., 0], prior[..., 0]])
         found.setdefault(seen.layer, []).append(whole[..., SETTLED:])
 

@@ -32,6 +32,17 @@ def normalised(log_prior: Tensor, allowed: Tensor) -> Tensor:
     return log_prior.masked_fill(~allowed, -torch.inf).softmax(-1)
 
 
+def log_normalised(log_prior: Tensor, allowed: Tensor) -> Tensor:
+    """Its logarithm, finite at allowed keys however steep the prior is; -inf elsewhere."""
+    return log_prior.masked_fill(~allowed, -torch.inf).log_softmax(-1)
+
+
+def divergence(weights: Tensor, log_prior: Tensor, allowed: Tensor) -> Tensor:
+    """KL(attention || prior) in nats, (..., T): how far content has moved the weights of a row."""
+    change = weights.log() - log_normalised(log_prior, allowed)
+    return (weights * change).masked_fill(~allowed | (weights == 0), 0.0).sum(-1)
+
+
 def content_range(scores: Tensor, allowed: Tensor, tau: float = 1.0) -> Tensor:
     """omega_i = (largest - smallest allowed score) / tau, (..., T): how much content there is to move a row."""
     highest = scores.masked_fill(~allowed, -torch.inf).amax(-1)
@@ -45,8 +56,8 @@ def tightness(weights: Tensor, log_prior: Tensor, scores: Tensor, allowed: Tenso
     Rows with one allowed key, or without any content range, use nothing: 0.
     """
     omega = content_range(scores, allowed, tau)
-    prior = normalised(log_prior, allowed)
-    moved = (weights.log() - prior.log()).masked_fill(~allowed | (weights == 0), 0.0).abs().amax(-1)
+    change = weights.log() - log_normalised(log_prior, allowed)
+    moved = change.masked_fill(~allowed | (weights == 0), 0.0).abs().amax(-1)
     return torch.where(omega > 0, moved / omega.clamp_min(torch.finfo(omega.dtype).tiny), torch.zeros_like(omega))
 
 
