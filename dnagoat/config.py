@@ -114,7 +114,7 @@ class TrainConfig(Frozen):
     optimizer: Literal["adamw", "muon"] = Field(
         "adamw", description="of the matrices of the blocks; the rest has AdamW"
     )
-    lr: float = Field(3e-4, gt=0)
+    lr: float = Field(3e-4, gt=0, le=100)
     warmup: int = Field(100, ge=0)
     schedule: Literal["linear", "cosine"] = "cosine"
     weight_decay: float = Field(0.1, ge=0)

@@ -51,7 +51,7 @@ def extrapolate(
         }
     )
     # What cannot be scored, or cannot be a model, is refused before any is trained.
-    lengths, *_ = fitting(dataset, parse(asked.lengths, dataset.window), asked)
+    lengths, _, warnings = fitting(dataset, parse(asked.lengths, dataset.window), asked)
     arms = {arm: [run_config(dataset, options, arm, seed) for seed in range(options.seeds)] for arm in options.arms}
     labels = label_arms(read_arms(options.arms), [first for first, *_ in arms.values()])
     for first, *_ in arms.values():
@@ -64,6 +64,7 @@ def extrapolate(
         "dataset_hash": dataset.content_hash,
         "training_length": dataset.window,
         "settings": options.model_dump(mode="json"),
+        "warnings": warnings,
         "arms": [
             {
                 "arm": label,

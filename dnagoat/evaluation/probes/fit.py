@@ -19,7 +19,7 @@ from dnagoat.model.transformer import DnaLM
 from dnagoat.training.step.loss import summed_loss
 from dnagoat.training.step.optimizer import make_optimizer, set_rate
 from dnagoat.training.step.precision import computing
-from dnagoat.training.step.schedule import learning_rate
+from dnagoat.training.step.schedule import apply_recipe, learning_rate
 
 Batch = tuple[Tensor, Tensor]  # inputs and targets (B, T) int64; targets are IGNORE where nothing is asked
 
@@ -45,6 +45,7 @@ class Fitted(NamedTuple):
 def fit(model: DnaLM, batch: Callable[[int], Batch], train: TrainConfig) -> Iterator[Fitted]:
     """Trains in place on `batch(1)`, `batch(2)`, ... and yields every step; `TrainingError` if the loss is lost."""
     device = next(model.parameters()).device
+    train = apply_recipe(train)
     optimizer = make_optimizer(model, train)
     model.train()
     for step in range(1, train.steps + 1):

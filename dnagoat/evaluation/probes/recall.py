@@ -15,6 +15,7 @@ from pydantic import Field, model_validator
 from dnagoat import __version__
 from dnagoat.attention.schemes.registry import USUAL
 from dnagoat.config import ModelConfig, RunConfig, TrainConfig
+from dnagoat.errors import OptionError
 from dnagoat.evaluation.comparison.arms import of_arm, read_arms
 from dnagoat.evaluation.comparison.labels import label_arms
 from dnagoat.evaluation.measure import Result
@@ -85,7 +86,11 @@ def recall(options: RecallOptions, device: str = "cpu", progress: Progress = sil
     options.hidden.room(options.length)
     configs = [options.config(arm, seed=0) for arm in options.arms]
     labels = label_arms(read_arms(options.arms), configs)
-    for config in configs:
+    for arm, config in zip(options.arms, configs, strict=True):
+        if config.model.memory:
+            raise OptionError(
+                f"--arm {arm}: memory looks words of a dataset up, and {options.task} makes its own; leave it"
+            )
         count(config.model)  # what cannot be a model is refused before any is trained
     settings = {"probe": options.task, **options.model_dump(mode="json")}
     fits = [Fit(arm, seed) for arm in options.arms for seed in range(options.seeds)]

@@ -80,9 +80,10 @@ def test_induction_tells_placements_depths_and_recipes_apart(tmp_path: Path) -> 
 def test_extrapolate_leaves_ordinary_runs_and_goes_on_with_them(dataset: Dataset, tmp_path: Path) -> None:
     out = tmp_path / "far"
     words = ["probe", "extrapolate", dataset.path, "--arm", "nope", "--arm", "alibi", *QUICK]
-    words += ["--lengths", "1x,2x", "--windows", 4, "--precision", "bf16", "--out", out]
-    code, said, _ = run_it(*words)
+    words += ["--lengths", "1x,2x,100000x", "--windows", 4, "--precision", "bf16", "--out", out]
+    code, said, told = run_it(*words)
     assert code == 0 and "alibi goes from" in " ".join(said.split())
+    assert "6,400,000 bases are left out" in " ".join(told.split())
     (result,) = read_probes([out])
     lengths = [row["length"] for arm in result["arms"] for seed in arm["seeds"] for row in seed["lengths"]]
     assert lengths == [64, 128, 64, 128]
@@ -195,6 +196,8 @@ def test_inspect_shows_a_run_and_writes_figures_where_asked(make_run: MakeRun, t
         (["passkey", "--depths", "1"], "greater than or equal to 2"),
         (["passkey", "--layers", "99999999999"], "less than or equal to 1024"),
         (["passkey", "--arm", "rope", "--arm", "rope"], "rope is named twice"),
+        (["passkey", "--arm", "goat@memory"], "--arm goat@memory: memory looks words of a dataset up"),
+        (["passkey", "--lr", "1e99"], "less than or equal to 100"),
     ],
 )
 def test_a_wrong_option_gets_one_sentence(words: list[str], told: str, tmp_path: Path) -> None:

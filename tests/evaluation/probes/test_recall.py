@@ -88,6 +88,14 @@ def test_an_untrained_arm_guesses_and_every_cell_is_there() -> None:
         assert all(row["value"] == pytest.approx(np.mean(row["seeds"])) for row in arm["lengths"])
 
 
+def test_a_recipe_trains_a_probes_arm_too() -> None:
+    """Three steps, so that rates have differed before the last loss is read."""
+    asked = SMALL.but(arms=("nope", "nope@recipe=goat"), train=SMALL.train.but(steps=3, lr=1e-2))
+    plain, recipe = recall(asked)["arms"]
+    assert plain["fits"][0]["loss"][0] == recipe["fits"][0]["loss"][0]
+    assert plain["fits"][0]["loss"][-1] != recipe["fits"][0]["loss"][-1]
+
+
 @pytest.mark.parametrize("bad", ["rope:sink", "goat@heads=16"])
 def test_a_wrong_second_arm_is_refused_before_the_first_is_trained(bad: str) -> None:
     with pytest.raises(OptionError):
