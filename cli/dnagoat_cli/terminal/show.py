@@ -119,8 +119,6 @@ def show_probe(result: dict[str, Any], out: Path, as_json: bool) -> None:
     console = Console(highlight=False)
     draw_tables(probes.tables(result), console)
     console.print(f"[bold]{probes.sentence(result)}[/bold]")
-    for warning in result.get("warnings", []):
-        print_prose(f"warning: {warning}", Console(stderr=True, highlight=False), markup=False)
     console.print(f"result: {out / probes.FILE}", markup=False, soft_wrap=True)
 
 

@@ -28,8 +28,11 @@ def tables(result: Result) -> list[Table]:
         for arm in result["arms"]
         for seed in arm["seeds"]
     ]
-    note = f"The same {whole(lengths[0]['count'])} bases of the {result['split']} split in every column."
-    return [Table("probe-extrapolate", "NLL by length of context", "run", columns, rows, [note])]
+    notes = [
+        f"The same {whole(lengths[0]['count'])} bases of the {result['split']} split in every column.",
+        *(f"⚠ {text}." for text in result.get("warnings", ())),
+    ]
+    return [Table("probe-extrapolate", "NLL by length of context", "run", columns, rows, notes)]
 
 
 def extrapolate(probe: Result) -> Figure:
