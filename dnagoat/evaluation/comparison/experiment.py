@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from dnagoat.config import RunConfig
@@ -15,7 +16,7 @@ from dnagoat.errors import OptionError, RunError
 from dnagoat.evaluation.comparison.arms import COMPARISON, NamedArm, of_arm, options, run_folder, setting_of
 from dnagoat.evaluation.comparison.judgement import Arm, Result, best_validation, judge_arms
 from dnagoat.evaluation.comparison.labels import label_arms
-from dnagoat.files import write_json
+from dnagoat.files import read_json, write_json
 from dnagoat.folders import may_fill
 from dnagoat.genome.dataset import Dataset
 from dnagoat.progress import Progress, silent
@@ -46,6 +47,10 @@ class Comparison:
         return any(len(self._rates(arm)) > 1 for arm in self.arms)
 
     @property
+    def _seeds(self) -> range:
+        return range(self.seeds)
+
+    @property
     def labels(self) -> list[str]:
         """What each arm is called in everything that is shown; an `OptionError` where that does not tell them apart."""
         return label_arms(self.arms, [self._plan(arm, 0, self._only_rate(arm)).config for arm in self.arms])
@@ -64,6 +69,20 @@ class Comparison:
                     raise RunError(f"{self.out} is a folder with other things in it; give another --out")
         for run in self._first_seeds():
             self._refuse_other(run)
+        if (self.out / COMPARISON).exists():
+            self._refuse_loss()
+
+    def _refuse_loss(self) -> None:
+        """A `RunError` where the verdict that is there speaks of runs of which the new one would not."""
+        path = self.out / COMPARISON
+        plans = product(self.arms, self._seeds)
+        known = {self._plan(arm, seed, rate).out.name for arm, seed in plans for rate in self._rates(arm)}
+        try:
+            judged = [Path(run).name for row in read_json(path)["arms"] for run in row["runs"]]
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{path} is no verdict of this version; move it away, or give another --out") from None
+        if lost := ", ".join(name for name in judged if name not in known):
+            raise RunError(f"{path} judges {lost} too; name those arms and seeds as well, or give another --out")
 
     def _refuse_other(self, run: PlannedRun) -> None:
         """A `RunError` where the folder holds another arm, under the same name."""
@@ -81,7 +100,7 @@ class Comparison:
         """The runs of an arm whose rate is known before any is trained: all, or the first seed's at every rate."""
         if len(self._rates(arm)) > 1:
             return [self._plan(arm, 0, rate) for rate in self._rates(arm)]
-        return [self._plan(arm, seed, self._only_rate(arm)) for seed in range(self.seeds)]
+        return [self._plan(arm, seed, self._only_rate(arm)) for seed in self._seeds]
 
     def stages(self) -> list[Callable[[], list[PlannedRun]]]:
         """What is trained in one go. One rate: everything, so that no core waits for the last of a seed. Several: the
@@ -94,7 +113,7 @@ class Comparison:
         """Each arm with its runs at the rate that it was given or that was best for it."""
         arms = []
         for label, arm in zip(self.labels, self.arms, strict=True):
-            runs = [self._plan(arm, seed, self._best_rate(arm)) for seed in range(self.seeds)]
+            runs = [self._plan(arm, seed, self._best_rate(arm)) for seed in self._seeds]
             tried = {rate: self._first_validation(arm, rate) for rate in self._rates(arm) if rate is not None}
             arms.append(Arm(label, [run.out for run in runs], runs[0].config.train.lr, tried if len(tried) > 1 else {}))
         return arms

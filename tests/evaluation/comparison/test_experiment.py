@@ -6,13 +6,14 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from dnagoat.errors import OptionError, Stopped
+from dnagoat.errors import OptionError, RunError, Stopped
 from dnagoat.evaluation.comparison.arms import read_arm, read_arms, run_folder
 from dnagoat.evaluation.comparison.experiment import Comparison, compare
 from dnagoat.evaluation.comparison.judgement import sentence
@@ -182,3 +183,16 @@ def test_what_cannot_be_compared_there_is_refused_before_anything_is_written(
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert (result.exit_code, said in result.stderr) == (2, True)
     assert sorted(dataset.parent.rglob("*")) == before
+
+
+def test_a_verdict_is_not_replaced_by_one_that_knows_less(dataset: Path, tmp_path: Path) -> None:
+    made = replace(asked(dataset, "rope", "alibi", rates=()), out=tmp_path / "verdict")
+    made.out.mkdir()
+    rows = [{"runs": [f"elsewhere/{arm}-s{seed}" for seed in (0, 1)]} for arm in ("rope", "alibi")]
+    (made.out / "comparison.json").write_text(json.dumps({"arms": rows}))
+    made.refuse_mixture()
+    replace(made, arms=read_arms(("rope", "alibi", "nope")), seeds=3).refuse_mixture()
+    with pytest.raises(RunError, match="judges alibi-s0, alibi-s1 too; name those arms"):
+        replace(made, arms=read_arms(("rope", "nope"))).refuse_mixture()
+    with pytest.raises(RunError, match="judges rope-s1, alibi-s1 too"):
+        replace(made, seeds=1).refuse_mixture()
