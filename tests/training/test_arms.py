@@ -41,6 +41,8 @@ def test_names_become_configurations(config: RunConfig) -> None:
         ("goat:tail", "'tail'"),
         ("goat@colour=red", "@colour=red is none of"),
         ("goat@rank=many", "many cannot be read as rank"),
+        ("goat@lr=1e-3@lr=2e-3", "@lr is given twice"),
+        ("goat@free=1@gate@free=2", "@free is given twice"),
         ("goat@optimizer=", "@optimizer wants a value"),
         ("goat@free", "@free wants a value"),
     ],

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -120,12 +121,11 @@ def options(arm: str) -> dict[str, Any]:
         if not there_is:
             known = [*(each.replace("_", "-") for each in declared.options()), *EVERY]
             raise OptionError(f"--arm {arm}: @{setting} is none of @{'=, @'.join(known)}=")
+        path, read = EVERY.get(key, (SETTINGS + (field or key), partial(declared.read, field) if field else str))
+        if path in chosen:
+            raise OptionError(f"--arm {arm}: @{key} is given twice; leave one out")
         try:
-            if key in EVERY:
-                path, read = EVERY[key]
-                chosen[path] = read(value)
-            else:
-                chosen[SETTINGS + (field or key)] = declared.read(field, value) if field else value
+            chosen[path] = read(value)
         except ValueError:
             raise OptionError(f"--arm {arm}: {value} cannot be read as {key}") from None
     return chosen
